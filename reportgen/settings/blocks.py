@@ -136,6 +136,21 @@ class CurveSettings(LineSettings):
         (), description="Mark what was found: observations, or the names of claims on the page."
     )
 
+    baseline: Name | None = Field(
+        None, description="A series: the lines are the differences of the others from it."
+    )
+
+    @model_validator(mode="after")
+    def _check_baseline(self) -> CurveSettings:
+        keys = ("facet", "axis", "colour", "smooth", "annotations", "annotate")
+        given = [name for name in keys if getattr(self, name)]
+        given += ["y_scale"] if self.y_scale == "log" else []
+        if self.baseline and given:
+            raise ValueError(f"baseline draws differences, so leave out {' and '.join(given)}")
+        if self.baseline and self.band not in {Band.CI, Band.NONE}:
+            raise ValueError("baseline draws differences, whose band is ci or none")
+        return self
+
     @model_validator(mode="after")
     def _check_facet(self) -> CurveSettings:
         given = [name for name in ("colour", "axis", "highlight") if getattr(self, name)]
