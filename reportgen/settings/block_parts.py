@@ -128,6 +128,7 @@ COLUMNS = ", ".join(
 )
 _COUNTS = range(1, 1_000_000)
 _SPELLINGS = {"best": "peak", "std": "sd", "time to": "steps to", "to": "steps to"}
+_NEAR = {"max": "peak", "min": "peak"}
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
 _COLUMN = re.compile(r"(?i:(best by|steps to|time to|[a-z]+))(?:\s+(.+))?")
 
@@ -149,7 +150,7 @@ def split_column(text: str) -> tuple[Statistic, str]:
     word, behind = (match[1].lower(), match[2] or "") if match else (text, "")
     word, given = _SPELLINGS.get(word, word), behind
     if word not in {*Statistic}:
-        near = suggest_name(word, [*Statistic]).strip()
+        near = suggest_name(_NEAR.get(word, word), [*Statistic]).strip()
         raise ValueError(f'"{text}" is no column{"." * bool(near)} {near}'.strip())
     kind = Statistic(word)
     if behind and kind in _TAKES and kind not in {Statistic.BEST_BY, Statistic.VS}:
@@ -331,7 +332,9 @@ class DataSettings(BlockSettings):
 
 
 Scale: TypeAlias = Annotated[Literal["linear", "log"], Field(description="linear or log.")]
-References: TypeAlias = Annotated[tuple[ReferenceLine, ...], Field(description="Reference lines.")]
+References: TypeAlias = Annotated[
+    tuple[ReferenceLine, ...], Field(description="Lines at an x or a y, as {y: NUMBER, label: TEXT}.")
+]
 Height: TypeAlias = Annotated[int, Field(ge=120, le=800, description="Height of the plot in pixels.")]
 YDomain: TypeAlias = Annotated[
     Literal["auto"] | tuple[Number, Number] | None,

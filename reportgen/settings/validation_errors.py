@@ -32,7 +32,7 @@ from pydantic import BaseModel, ValidationError
 
 from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.core.words import join_names, suggest_name
-from reportgen.settings.base import suggest_key
+from reportgen.settings.base import list_meant, suggest_key
 from reportgen.settings.text import make_settings_problem, shorten
 from reportgen.settings.yaml_tree import Node, Origin, parse, to_values
 
@@ -223,10 +223,14 @@ def _suggest_key(spot: _Spot, known: Collection[str]) -> str:
     from reportgen.settings.blocks import KINDS  # noqa: PLC0415 - as in load_block
 
     models = {kind: one.settings for kind, one in KINDS.items()}
-    others = [kind for kind, one in models.items() if spot.key in one.model_fields.keys() - one.refused]
-    if others and spot.holder in models.values():
-        return f"It is a key of {join_names(others, most=4)}. "
-    return suggest_name(spot.key, known)
+    for key in (spot.key, *list_meant(spot.key)) if spot.holder in models.values() else ():
+        if others := [kind for kind, one in models.items() if key in one.model_fields.keys() - one.refused]:
+            named = "It" if key == spot.key else f'"{key}"'
+            return f"{named} is a key of {join_names(others, most=4)}. "
+    drawn = [kind for kind, one in KINDS.items() if spot.key.lower() in one.charts.split()]
+    if drawn and spot.holder in models.values() and spot.holder is not models[drawn[0]]:
+        return f"A {drawn[0]} block draws that. "
+    return suggest_name(spot.key, known) if meant is None else ""
 
 
 def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
