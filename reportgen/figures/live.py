@@ -119,7 +119,7 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     columns["source"] = text.source
     if curve_set.smooth:
         columns["smooth"] = curve_set.smooth
-    of_steps = text.kind in {"curve", "panel"} and all(curve.runs for curve in curve_set.curves)
+    of_steps = text.of_steps and all(curve.runs for curve in curve_set.curves)
     if not curve_set.bins and columns["differences"] and of_steps:
         columns["of"] = text.of or text.id  # what statements about its steps name
     if curve_set.quantiles and columns["differences"] and not any(curve.given for curve in curve_set.curves):

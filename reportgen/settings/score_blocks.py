@@ -114,6 +114,7 @@ class ScoresSettings(ComparedSettings):
     """A ``scores`` block: each series' score with its interval, in groups."""
 
     part_names = "table"
+    judges = False
 
     order: Literal["best", "given", "name"] = Field(
         "best", description="Order of the series: best first, as in the data, by name."
@@ -122,6 +123,8 @@ class ScoresSettings(ComparedSettings):
 
 class PasskSettings(OutcomeSettings):
     """A ``passk`` block: pass@k against k, a line for each series."""
+
+    judges = False
 
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
@@ -159,6 +162,9 @@ class ComparisonSettings(BenchmarksSettings, ComparedSettings):
     """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
 
     part_names = "table|pairs|differences"
+    judges = True
+    pairs_problems = True
+    compares_pairs = True
 
     baseline: Name | None = Field(
         None, description="The series that the others are compared with; the benchmark's if left out."
@@ -167,6 +173,9 @@ class ComparisonSettings(BenchmarksSettings, ComparedSettings):
 
 class HeatmapSettings(BenchmarksSettings):
     """A ``heatmap`` block: a colour and a number for each series on each benchmark, or on each problem."""
+
+    judges = True
+    pairs_problems = True
 
     rows: Literal["series", "problems"] = Field(
         "series",
@@ -192,6 +201,8 @@ class ProblemsSettings(OutcomeSettings):
     """A ``problems`` block: who solves which problem."""
 
     part_names = r"map|alone|\d+"
+    judges = False
+    pairs_problems = True
 
     slices: tuple[Name, ...] = Field((), description="Columns to slice the scores by, such as subject.")
     samples: bool = Field(
@@ -204,12 +215,14 @@ class RunsSettings(MetricSettings):
     """A ``runs`` block: the spread of each series between its runs."""
 
     part_names = "table"
+    judges = True
 
 
 class PlanSettings(MetricSettings):
     """A ``plan`` block: what more problems, samples or runs would find."""
 
     part_names = "table"
+    judges = True
 
     difference: Annotated[float, Field(gt=0)] | None = Field(
         None, description="The true difference to find: in points where scores go from 0 to 1."
@@ -221,6 +234,8 @@ class SweepSettings(DataSettings):
     """A ``sweep`` block: one value of each run, or its score, against a setting."""
 
     draws_one_metric = True
+    judges = True
+    x_is_setting = True
     part_names = "table"
 
     x: Name = Field(description="The setting or column: a number or a word, the same throughout a run.")
@@ -248,6 +263,8 @@ class ScatterSettings(DataSettings):
     """A ``scatter`` block: two measures of each series, such as its score and its cost."""
 
     draws_one_metric = True
+    judges = True
+    takes_numbers = True
     has_topics = False
 
     x: Name = Field(description="The other metric; of scores tokens, seconds or cost of an answer.")
@@ -277,6 +294,7 @@ class DistributionSettings(DataSettings):
     """A ``distribution`` block: the last value of each run, or the score of each problem."""
 
     draws_one_metric = True
+    judges = True
     has_topics = False
 
     metric: Name | None = Field(

@@ -268,7 +268,7 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     Raises ``ReportError`` if it has a colour for a series that it does not show.
     """
     colours = getattr(planned.block.settings, "colours", None)
-    if colours and planned.block.kind != "sweep":  # which has lines of its own
+    if colours and not planned.block.settings.x_is_setting:  # which has lines of its own
         by_request = inputs.colours.names
         names = tuple(dict.fromkeys(name for one in planned.requests for name in by_request.get(one, ())))
         check_colours(planned, colours, names)

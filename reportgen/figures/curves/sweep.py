@@ -109,6 +109,7 @@ def draw_sweep(
         source=describe_source(context),
         numbers=words.collect_numbers(),
         band=name_band(sweep.curve_set) if sweep.curve_set else "",
+        of_steps=False,
     )
     lines = sweep.curve_set if settings.mark == "dot" else None
     if sweep.fit:
