@@ -21,9 +21,9 @@ from reportgen.claims.vocabulary import TOO_LARGE, FactError, drop_infinite, mak
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count, format_equation, format_number, format_p, join_names
+from reportgen.statistics.curves.differences import INTERVALS, measure_gap
 from reportgen.statistics.curves.readings import (
     compute_differences,
-    compute_gap,
     find_crossings,
     find_step_reaching,
     get_points,
@@ -36,7 +36,6 @@ from reportgen.statistics.curves.readings import (
 from reportgen.statistics.distributions import t_quantile
 from reportgen.statistics.verdicts import (
     compare_at_end,
-    compare_curves,
     find_last_common_step,
     rank_ranges,
     swap_sides,
@@ -49,9 +48,6 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import Comparison, RankGroup, RankRange, Score
     from reportgen.core.model import Curve, CurveSet, FloatArray
     from reportgen.core.statements import Fact, Scale
-
-
-INTERVALS = frozenset({"ci", "simultaneous"})  # bands that are confidence intervals of the mean
 
 
 def check_step(curve: Curve, step: float, scale: Scale) -> float:
@@ -168,8 +164,6 @@ def _test_equivalence(
     return replace(question, value=inside, note=f"difference {difference} at 90%, {where} ±{limit}, {behind}")
 
 
-# A mean of runs and the same mean computed at every step agree up to rounding.
-_SAME = 1e-9
 _FEWEST_RUNS = 2
 
 
@@ -314,13 +308,8 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     def _read_two(self, question: Fact, a: Curve, b: Curve, *numbers: float) -> Fact:
         if question.name == "gap":
             step = check_step(b, check_step(a, numbers[0], self.scale), self.scale)
-            value, slack = compute_gap(a, b, step) or 0.0, _SAME * abs(interpolate_value(a, step) or 0.0)
-            one = compare_curves(a, b, at=step, level=self.curve_set.level)
-            # If runs are interpolated, the mean of the lines need not be the line of the means.
-            apart = value if one.difference is None else one.difference
-            same = one.difference is not None and math.isclose(apart, value, rel_tol=_SAME, abs_tol=slack)
-            low, high = (one.low, one.high) if self.curve_set.band in INTERVALS and same else (None, None)
-            return replace(question, value=value, step=step, low=low, high=high, n=one.shared)
+            gap = measure_gap(a, b, step, self.curve_set)
+            return replace(question, value=gap.value, step=step, low=gap.low, high=gap.high, n=gap.n)
         pair = a.series, b.series
         if pair not in self._differences:
             self._differences[pair] = compute_differences(a, b)

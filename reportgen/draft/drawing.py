@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
 from reportgen.core.facts import FACTS
-from reportgen.core.model import BenchmarkResult, Figure, Observed, ScoreRequest, Shown
+from reportgen.core.model import BenchmarkResult, Figure, Observed, Panels, ScoreRequest, Shown
 from reportgen.core.statements import Statement, Truth
 from reportgen.draft.blocks.draw_inputs import (
     DrawInputs,
@@ -206,7 +206,7 @@ def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
 
 def _count_observed(planned: PlannedBlock, inputs: DrawInputs) -> tuple[Observed, ...]:
     requests = planned.requests
-    parts = [[one] for one in requests] if planned.block.kind == "panels" else [requests]
+    parts = [[one] for one in requests] if get_kind(planned.block.kind).shows is Panels else [requests]
     return tuple(count_observed(part, inputs.answers) for part in parts if part)
 
 

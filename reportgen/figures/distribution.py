@@ -16,19 +16,20 @@ from reportgen.core.digits import choose_decimals, choose_percent_decimals
 from reportgen.core.errors import ReportError
 from reportgen.core.model import Table
 from reportgen.core.words import find_common_half, format_count, format_number, format_percent, join_names
-from reportgen.figures.axis import make_linear_axis, tick_step, use_percent
+from reportgen.figures.axis import tick_step
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.plot import FigureText, describe_source, join_caption, make_diagnostic
 from reportgen.figures.scores.dot_plot import Row, RowBin, RowDot, draw_dot_plot
 from reportgen.figures.style import apply_house_style, get_colour, pick_slots, resolve_specification
 from reportgen.figures.text import write_table_csv
+from reportgen.figures.value_axis import list_reference_layers, make_references, make_value_axis
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reportgen.core.model import Estimate, Figure
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import SourceContext
+    from reportgen.figures.plot import Mark, SourceContext
     from reportgen.settings.score_blocks import DistributionSettings
 
 
@@ -99,28 +100,27 @@ def draw_distribution(
     rows = _make_rows(words, slots, bins)
     records = ((one.series, given.unit, *pair) for one in given.samples for pair in one.values)
     csv = write_table_csv(_COLUMNS, records)
-    figure = draw_dot_plot(rows, axis, text, table=words.build_table(), csv=csv)
-    return replace(figure, spec=_write_spec(rows, axis, text)) if mark == "histogram" else figure
+    references, table = make_references(settings.reference), words.build_table()
+    figure = draw_dot_plot(rows, axis, text, table=table, csv=csv, references=references)
+    if mark == "strip":
+        return figure
+    return replace(figure, spec=_write_spec(rows, axis, text, references))
 
 
 def _make_axis(
     bins: list[_Bin], settings: DistributionSettings, given: Distribution, context: SourceContext, mark: str
 ) -> Axis:
-    """Make the axis of all values and means; raise a ``ReportError`` if they leave the domain."""
-    domain, title = settings.y_domain, settings.y_title or given.title
+    """Make the axis of all values and means; raise a ``ReportError`` if they do not fit it."""
     ends = [end for one in given.samples for end in (one.mean.low, one.mean.high) if end is not None]
-    if domain and mark == "strip":
+    if mark == "strip" and (settings.y_domain or settings.y_scale == "log"):
         ends += [value for one in given.samples for _, value in one.values]
+    elif settings.y_scale == "log":
+        message = "y_scale: log is for dots, since all bars of a histogram are equally wide"
+        raise ReportError(make_diagnostic(context, message, "Write mark: strip, or leave y_scale out"))
     else:
         ends += [bins[0].start, bins[-1].end]
-    low, high = min(ends), max(ends)
-    if domain and not domain[0] <= low <= high <= domain[1]:
-        drawn = "values" if mark == "strip" else "bars"
-        message = f"{drawn} run from {low:g} to {high:g}, beyond y_domain: [{domain[0]:g}, {domain[1]:g}]"
-        raise ReportError(make_diagnostic(context, message, "Show all of them, with their intervals"))
-    low, high = domain or (low, high)
-    axis = make_linear_axis(title, low, high, count=6, pad=0.0 if domain else 0.02)
-    return use_percent(axis) if given.percent else axis
+    title = settings.y_title or given.title
+    return make_value_axis(ends, title, settings, "y", context, pad=0.02, percent=given.percent)
 
 
 class _Bin(NamedTuple):
@@ -281,7 +281,7 @@ def _make_rows(words: _DistributionWords, slots: Mapping[str, int | None], bins:
     return rows
 
 
-def _write_spec(rows: list[Row], axis: Axis, text: FigureText) -> str:
+def _write_spec(rows: list[Row], axis: Axis, text: FigureText, references: Sequence[Mark]) -> str:
     """Write the histograms as JSON with a trailing newline: a row of bars for each series."""
     data = [
         {"series": row.name, "from": one.start, "to": one.end, "height": one.height, "text": one.tip[-1]}
@@ -290,22 +290,12 @@ def _write_spec(rows: list[Row], axis: Axis, text: FigureText) -> str:
     ]
     inks = {"domain": [row.name for row in rows], "range": [get_colour(row.slot) for row in rows]}
     scale = {"domain": list(axis.domain), "nice": False, "zero": False}
-    spec = {
-        "title": {"text": text.title, "subtitle": text.subtitle, "anchor": "start"},
-        "width": PIXELS_WIDE,
-        "height": 48,
-        "background": "var(--rg-bg)",
-        "data": {"values": data},
+    x: dict[str, Any] = {"field": "from", "type": "quantitative", "title": axis.title, "scale": scale}
+    x["axis"] = {"format": axis.format}
+    bars = {
         "mark": {"type": "bar", "opacity": 0.6},
         "encoding": {
-            "row": {"field": "series", "type": "nominal", "title": None, "sort": inks["domain"]},
-            "x": {
-                "field": "from",
-                "type": "quantitative",
-                "title": axis.title,
-                "scale": scale,
-                "axis": {"format": axis.format},
-            },
+            "x": x,
             "x2": {"field": "to"},
             "y": {"field": "height", "type": "quantitative", "title": None, "axis": None},
             "y2": {"datum": 0},
@@ -313,4 +303,14 @@ def _write_spec(rows: list[Row], axis: Axis, text: FigureText) -> str:
             "tooltip": [{"field": "series"}, {"field": "text"}],
         },
     }
-    return json.dumps(resolve_specification(apply_house_style(spec)), ensure_ascii=False) + "\n"
+    layers = [*list_reference_layers(references, {"y": ("x", x)}), bars]
+    spec = {
+        "title": {"text": text.title, "subtitle": text.subtitle, "anchor": "start"},
+        "background": "var(--rg-bg)",
+        "data": {"values": data},
+        "facet": {"row": {"field": "series", "type": "nominal", "title": None, "sort": inks["domain"]}},
+        "spec": {"width": PIXELS_WIDE, "height": 48, "layer": layers},
+    }
+    whole = apply_house_style(spec)
+    del whole["width"], whole["height"]  # each row has its own
+    return json.dumps(resolve_specification(whole), ensure_ascii=False) + "\n"

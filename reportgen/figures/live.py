@@ -115,11 +115,11 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     view = write_view(chart, shape)
     columns = build_payload(plot, band_name=text.band) | {"view": name_view(view)}
     # Lines of several metrics have no difference; intervals make one of a difference only if runs do.
-    columns["differences"] = all(curve.key is None for curve in curve_set.curves)
+    columns["differences"] = text.comparable and all(curve.key is None for curve in curve_set.curves)
     columns["source"] = text.source
     if curve_set.smooth:
         columns["smooth"] = curve_set.smooth
-    of_steps = text.kind in {"curve", "panel"} and all(curve.runs for curve in curve_set.curves)
+    of_steps = text.of_steps and all(curve.runs for curve in curve_set.curves)
     if not curve_set.bins and columns["differences"] and of_steps:
         columns["of"] = text.of or text.id  # what statements about its steps name
     if curve_set.quantiles and columns["differences"] and not any(curve.given for curve in curve_set.curves):

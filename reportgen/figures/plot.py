@@ -397,7 +397,8 @@ class BenchmarkScores(Struct, frozen=True, eq=False):
 class FigureText(Struct, frozen=True, kw_only=True):
     """Finished text of a figure, as in ``Figure``, with ``source`` and a short name of the band.
 
-    ``of`` is what statements call the figure if not its id.
+    ``of`` is what statements call the figure if not its id; lines that are ``comparable`` can be subtracted,
+    and statements name the steps of a figure ``of_steps``.
     """
 
     id: str
@@ -410,6 +411,8 @@ class FigureText(Struct, frozen=True, kw_only=True):
     caption: str = ""
     band: str = ""
     of: str = ""
+    comparable: bool = True
+    of_steps: bool = True
 
 
 def describe_source(context: SourceContext) -> str:

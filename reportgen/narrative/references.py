@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _REFERENCE: Final = r"""\[([^\[\]\x02]+)\]\{ref=(?:"([^"\n\x02]*)"|'([^'\n\x02]*)')\}"""
 _ANY_REFERENCE: Final = re.compile(_REFERENCE)
 _SECTION: Final = 2  # level of headings that divide a page
-_UNNUMBERED: Final = {"observations", "overview"}
 
 
 class ReferencesExtension(Extension):
@@ -87,7 +86,7 @@ def check_references(pages: Sequence[Page], broken: Collection[str] = ()) -> Ite
 
     Of ``broken`` files, figures may be unknown. An id that their other words may give is not reported.
     """
-    ids = {page.path: [b.id for b in page.blocks if b.kind not in _UNNUMBERED] for page in pages}
+    ids = {page.path: [b.id for b in page.blocks if b.settings.is_numbered] for page in pages}
     files = {page.path: page.file for page in pages}
     texts = {page.path: _ANY_REFERENCE.sub("", page.text) for page in pages if page.file in broken}
     for page in pages:

@@ -19,7 +19,7 @@ from reportgen.core.words import (
 )
 from reportgen.settings.base import list_accepted, name_joined
 from reportgen.settings.block_parts import DataSettings, list_groupings
-from reportgen.settings.blocks import CurveSettings, LineSettings, TableSettings
+from reportgen.settings.blocks import CurveSettings, LineSettings, TableSettings, get_kind
 from reportgen.settings.inputs import get_settings_file
 from reportgen.settings.score_blocks import (
     BenchmarksSettings,
@@ -121,8 +121,8 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
         metrics = (benchmark.metric,)
     logged = tuple(name for name in metrics if not formulas.get(name))
     if logged or not metrics:
-        numbers = block.kind == "scatter"
         whose = f"this {block.kind} block"
+        numbers = get_kind(block.kind).settings.takes_numbers
         chosen = _choose_metrics(logged, source, block.location, whose, numbers=numbers)
         metrics = metrics or chosen
     return tuple(
@@ -137,7 +137,7 @@ def _check_measured(block: Block, settings: DataSettings, source: Source) -> Non
         raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
     if chosen_part := getattr(settings, "benchmark", None):
         raise ReportError(explain_benchmark(chosen_part, source.name, block.location))
-    if isinstance(settings, LineSettings) or (settings.x and block.kind != "sweep"):
+    if isinstance(settings, LineSettings) or (settings.x and not settings.x_is_setting):
         check_steps(source, block.location, f"this {block.kind} block")
 
 
@@ -359,7 +359,7 @@ def _make_score_requests(
                 # The page's benchmark does not define the source's other benchmarks.
                 better = own.higher_is_better
             requests.append(_make_score_request(source, part, whole, better=better))
-    if block.kind == "comparison" and len(requests) == 1 and sources[0].kind == "totals":
+    if settings.compares_pairs and len(requests) == 1 and sources[0].kind == "totals":
         message = f'"{sources[0].name}" holds totals only, and without problems nothing can be paired'
         step = "Write a scores block, or put several benchmarks side by side"
         step += ", as benchmarks: all does" if len(list_parts(sources[0])) > 1 else ""

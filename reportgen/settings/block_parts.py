@@ -128,6 +128,7 @@ COLUMNS = ", ".join(
 )
 _COUNTS = range(1, 1_000_000)
 _SPELLINGS = {"best": "peak", "std": "sd", "time to": "steps to", "to": "steps to"}
+_NEAR = {"max": "peak", "min": "peak"}
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
 _COLUMN = re.compile(r"(?i:(best by|steps to|time to|[a-z]+))(?:\s+(.+))?")
 
@@ -149,7 +150,7 @@ def split_column(text: str) -> tuple[Statistic, str]:
     word, behind = (match[1].lower(), match[2] or "") if match else (text, "")
     word, given = _SPELLINGS.get(word, word), behind
     if word not in {*Statistic}:
-        near = suggest_name(word, [*Statistic]).strip()
+        near = suggest_name(_NEAR.get(word, word), [*Statistic]).strip()
         raise ValueError(f'"{text}" is no column{"." * bool(near)} {near}'.strip())
     kind = Statistic(word)
     if behind and kind in _TAKES and kind not in {Statistic.BEST_BY, Statistic.VS}:
@@ -225,6 +226,21 @@ class BlockSettings(Settings):
     # Whether statements can refer to the block.
     has_topics: ClassVar[bool] = False
     draws_figures: ClassVar[bool] = True
+    # Whether it shows intervals or tests and little else, so that it would judge invented data. It has no
+    # default: a kind that does not say so is an error at import.
+    judges: ClassVar[bool]
+    # Whether it shows means over the runs of a series, which have to be of one experiment.
+    averages_runs: ClassVar[bool] = False
+    # Whether it compares series problem by problem, so that they have to share some.
+    pairs_problems: ClassVar[bool] = False
+    # Whether it compares all pairs on a benchmark, so that a page's card can show the verdicts.
+    compares_pairs: ClassVar[bool] = False
+    # Whether x is a setting of runs, so that lines are groups of runs.
+    x_is_setting: ClassVar[bool] = False
+    # Whether a metric may be a setting that is a number.
+    takes_numbers: ClassVar[bool] = False
+    # Whether it has a number of its own on the page, by which prose refers to it.
+    is_numbered: ClassVar[bool] = True
     # Whether it draws one metric, which a pattern may choose.
     draws_one_metric: ClassVar[bool] = False
     # Keys of what it extends that it refuses.
@@ -331,7 +347,9 @@ class DataSettings(BlockSettings):
 
 
 Scale: TypeAlias = Annotated[Literal["linear", "log"], Field(description="linear or log.")]
-References: TypeAlias = Annotated[tuple[ReferenceLine, ...], Field(description="Reference lines.")]
+References: TypeAlias = Annotated[
+    tuple[ReferenceLine, ...], Field(description="Lines at an x or a y, as {y: NUMBER, label: TEXT}.")
+]
 Height: TypeAlias = Annotated[int, Field(ge=120, le=800, description="Height of the plot in pixels.")]
 YDomain: TypeAlias = Annotated[
     Literal["auto"] | tuple[Number, Number] | None,
@@ -345,6 +363,8 @@ PointDomain: TypeAlias = Annotated[
 
 class VegaLiteSettings(BlockSettings):
     """A ``vega-lite`` block: a specification of the author's own, with ``data: {source: NAME}``."""
+
+    judges = False
 
     source: Name | None = Field(
         None, description="A file or folder of data/, written as data: {source: NAME}."
@@ -361,6 +381,7 @@ class ChartSettings(BlockSettings):
     """What a block has to say whose chart a function makes of the rows of a source."""
 
     data = "curves"
+    judges = False
 
     source: Sources | None = Field(
         None, description="A file or folder of data/, or a list of several; the page's benchmark if left out."
@@ -391,6 +412,8 @@ class OverviewSettings(BlockSettings):
     """An ``overview`` block: one card for each benchmark."""
 
     draws_figures = False
+    judges = False
+    is_numbered = False
 
     benchmarks: tuple[Name, ...] = Field((), description="Only these, in this order; all if left out.")
 
@@ -399,6 +422,8 @@ class ObservationsSettings(BlockSettings):
     """An ``observations`` block: what rules find in a figure's data, in sentences."""
 
     draws_figures = False
+    judges = False
+    is_numbered = False
 
     of: Name | None = Field(
         None,

@@ -70,6 +70,9 @@ _PLAIN: Final = re.compile("[a-z][a-z0-9-]*")
 class LineSettings(DataSettings):
     """What the blocks that draw lines share."""
 
+    judges = False
+    averages_runs = True
+
     band: Band = Field(
         Band.CI, description="What the band shows: ci, simultaneous, se, sd, range, iqr or none."
     )
@@ -136,11 +139,20 @@ class CurveSettings(LineSettings):
         (), description="Mark what was found: observations, or the names of claims on the page."
     )
 
+    baseline: Name | None = Field(
+        None, description="A series: the lines are the differences of the others from it."
+    )
+
     @model_validator(mode="after")
-    def _check_facet(self) -> CurveSettings:
-        given = [name for name in ("colour", "axis", "highlight") if getattr(self, name)]
-        if self.facet and given:
-            raise ValueError(f"facet: series sets the colours itself, so leave out {' and '.join(given)}")
+    def _check_lines(self) -> CurveSettings:
+        keys = ("facet", "axis", "colour", "smooth", "annotations", "annotate")
+        given = [name for name in keys if getattr(self, name)] + ["y_scale"] * (self.y_scale == "log")
+        rest = f"so leave out {' and '.join(given)}" if given else "whose band is ci or none"
+        if self.baseline and (given or self.band not in {Band.CI, Band.NONE}):
+            raise ValueError(f"baseline draws differences, {rest}")
+        coloured = [name for name in ("colour", "axis", "highlight") if getattr(self, name)]
+        if self.facet and coloured:
+            raise ValueError(f"facet: series sets the colours itself, so leave out {' and '.join(coloured)}")
         return self
 
     def _clear_x(self) -> dict[str, object]:
@@ -229,6 +241,8 @@ class TableSettings(DataSettings):
     """A ``table`` block: final, peak and mean of each series."""
 
     draws_figures = False
+    judges = False
+    averages_runs = True
 
     metric: Metrics | None = Field(
         None, description="The metric, several, or NAME: FORMULA; the benchmark's if left out."
@@ -260,6 +274,7 @@ class RunsTableSettings(TableSettings):
     """A ``runs-table`` block: a row for each run."""
 
     refused = frozenset({"by", "baseline"})
+    averages_runs = False
 
     columns: tuple[Column, ...] = Field(("final", "peak"), min_length=1, description=f"Which of {COLUMNS}.")
     settings: tuple[Name, ...] = Field(
@@ -278,8 +293,7 @@ class RunsTableSettings(TableSettings):
 class BlockKind(Struct, frozen=True):
     """A kind of block.
 
-    Functions are ``module:function`` of the package, as in an entry point: what plans and draws is imported
-    only where it is needed, and stands above the settings.
+    Functions are ``module:function``, as in an entry point: what plans and draws is imported when needed.
     """
 
     settings: type[BlockSettings]
@@ -291,6 +305,10 @@ class BlockKind(Struct, frozen=True):
     stored: bool = True  # whether it is cached
     charts: str = ""  # what matplotlib, seaborn and W&B call charts that show the same
     chart: Callable[..., Any] | None = None  # of another package: an Altair chart of a frame and the settings
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.settings, "judges"):
+            raise TypeError(f"{self.settings.__name__} does not say whether such a block judges")
 
 
 class ChartBlock(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -29,6 +29,12 @@ from reportgen.settings.block_parts import (
 _METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
 ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
 """``mean``, or one of ``avg@``, ``pass@``, ``maj@`` and ``pass^`` with its k, such as ``pass@8``."""
+
+
+Fitted: TypeAlias = Annotated[
+    Literal["linear", "power"] | None,
+    Field(description="linear for a straight line through the points, power for a power law."),
+]
 
 
 def is_score_metric(metric: str) -> bool:
@@ -108,6 +114,7 @@ class ScoresSettings(ComparedSettings):
     """A ``scores`` block: each series' score with its interval, in groups."""
 
     part_names = "table"
+    judges = False
 
     order: Literal["best", "given", "name"] = Field(
         "best", description="Order of the series: best first, as in the data, by name."
@@ -116,6 +123,8 @@ class ScoresSettings(ComparedSettings):
 
 class PasskSettings(OutcomeSettings):
     """A ``passk`` block: pass@k against k, a line for each series."""
+
+    judges = False
 
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
@@ -153,6 +162,9 @@ class ComparisonSettings(BenchmarksSettings, ComparedSettings):
     """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
 
     part_names = "table|pairs|differences"
+    judges = True
+    pairs_problems = True
+    compares_pairs = True
 
     baseline: Name | None = Field(
         None, description="The series that the others are compared with; the benchmark's if left out."
@@ -161,6 +173,9 @@ class ComparisonSettings(BenchmarksSettings, ComparedSettings):
 
 class HeatmapSettings(BenchmarksSettings):
     """A ``heatmap`` block: a colour and a number for each series on each benchmark, or on each problem."""
+
+    judges = True
+    pairs_problems = True
 
     rows: Literal["series", "problems"] = Field(
         "series",
@@ -186,6 +201,8 @@ class ProblemsSettings(OutcomeSettings):
     """A ``problems`` block: who solves which problem."""
 
     part_names = r"map|alone|\d+"
+    judges = False
+    pairs_problems = True
 
     slices: tuple[Name, ...] = Field((), description="Columns to slice the scores by, such as subject.")
     samples: bool = Field(
@@ -198,12 +215,14 @@ class RunsSettings(MetricSettings):
     """A ``runs`` block: the spread of each series between its runs."""
 
     part_names = "table"
+    judges = True
 
 
 class PlanSettings(MetricSettings):
     """A ``plan`` block: what more problems, samples or runs would find."""
 
     part_names = "table"
+    judges = True
 
     difference: Annotated[float, Field(gt=0)] | None = Field(
         None, description="The true difference to find: in points where scores go from 0 to 1."
@@ -215,6 +234,8 @@ class SweepSettings(DataSettings):
     """A ``sweep`` block: one value of each run, or its score, against a setting."""
 
     draws_one_metric = True
+    judges = True
+    x_is_setting = True
     part_names = "table"
 
     x: Name = Field(description="The setting or column: a number or a word, the same throughout a run.")
@@ -233,6 +254,7 @@ class SweepSettings(DataSettings):
     y_domain: YDomain = None
     y_scale: Scale = "linear"
     reference: References = ()
+    fit: Fitted = None
     format: ValueFormat | None = Field(None, description=FORMAT)
     height: Height = 320
 
@@ -241,6 +263,8 @@ class ScatterSettings(DataSettings):
     """A ``scatter`` block: two measures of each series, such as its score and its cost."""
 
     draws_one_metric = True
+    judges = True
+    takes_numbers = True
     has_topics = False
 
     x: Name = Field(description="The other metric; of scores tokens, seconds or cost of an answer.")
@@ -259,9 +283,8 @@ class ScatterSettings(DataSettings):
     y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
     y_domain: PointDomain = None
     y_scale: Scale = "linear"
-    fit: Literal["linear", "power"] | None = Field(
-        None, description="linear for a straight line through the points, power for a power law."
-    )
+    reference: References = ()
+    fit: Fitted = None
     colour: ColouredBy = None
     format: ValueFormat | None = Field(None, description=FORMAT)
     height: Height = 320
@@ -271,6 +294,7 @@ class DistributionSettings(DataSettings):
     """A ``distribution`` block: the last value of each run, or the score of each problem."""
 
     draws_one_metric = True
+    judges = True
     has_topics = False
 
     metric: Name | None = Field(
@@ -283,5 +307,14 @@ class DistributionSettings(DataSettings):
     order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
     y_title: Name | None = Field(None, description="Title of the axis of values; the metric if left out.")
     y_domain: PointDomain = None
+    y_scale: Scale = "linear"
+    reference: References = ()
     colour: ColouredBy = None
     format: ValueFormat | None = Field(None, description=FORMAT)
+
+    @model_validator(mode="after")
+    def _check_reference(self) -> Self:
+        if any(line.x is not None for line in self.reference):
+            message = "reference: x is for figures with an x axis, and the values of a distribution are y"
+            raise ValueError(message, "Write reference: {y: NUMBER}")
+        return self

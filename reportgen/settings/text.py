@@ -166,7 +166,6 @@ def check_links(text: str) -> str:
     """Return a caption; raise a ``ValueError`` for a link that is neither an address nor to the same page."""
     for address in re.findall(r'<a href="([^"]*)"', convert_caption(text)):
         if not _ADDRESS.fullmatch(unescape(address)):
-            raise ValueError(
-                f'a link of a caption is an address (https://…) or leads to the same page (#…): "{address}"'
-            )
+            message = f'a link of a caption leads to "{address}"'
+            raise ValueError(message, "Write an address (https://…), or a heading of the same page (#…)")
     return text

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 from functools import reduce
-from itertools import chain, groupby
+from itertools import groupby
 from operator import getitem
 from types import UnionType
 from typing import (
@@ -32,6 +32,7 @@ from pydantic import BaseModel, ValidationError
 
 from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.core.words import join_names, suggest_name
+from reportgen.settings.base import list_meant, suggest_key
 from reportgen.settings.text import make_settings_problem, shorten
 from reportgen.settings.yaml_tree import Node, Origin, parse, to_values
 
@@ -75,45 +76,6 @@ _PATTERNS: Final = {
     "id": "must begin with a letter and contain only letters, digits, - and _",
     "function": "must be written as file.py:function",
     "feed_id": "must be a tag URI, such as tag:example.org,2026:scaling",
-}
-# Words of SQL, pandas, matplotlib, seaborn and W&B for keys, the first of which that is there is suggested.
-_SYNONYMS: Final = {
-    "filter": "where filters having query select subset",
-    "by": "group groupby group_by",
-    "series": "model models method methods labels",
-    "metric metrics": "y value values key keys",
-    "source": "data dataset from table csv file path",
-    "step": "x iteration epoch",
-    "x": "x_axis xaxis",
-    "order": "sort sort_by sort_values order_by orderby",
-    "colour colours": "color hue c",
-    "colours": "colors palette cmap",
-    "highlight": "emphasize emphasise focus",
-    "x_title": "xlabel x_label",
-    "y_title": "ylabel y_label",
-    "x_domain": "xlim x_lim x_range xrange",
-    "y_domain": "ylim y_lim y_range yrange",
-    "x_scale": "xscale",
-    "y_scale": "yscale scale",
-    "band": "ci error err yerr errorbar errorbars error_bars error_band fill_between interval uncertainty",
-    "level": "confidence confidence_level ci_level alpha",
-    "smooth": "smoothing ema ewm ewma rolling window",
-    "max_points": "bins downsample",
-    "runs": "units show_runs individual_runs",
-    "annotations": "annotation text texts notes",
-    "columns": "stats statistics aggregate agg",
-    "facet": "col row subplots small_multiples",
-    "mark": "kind type chart_type plot_type",
-    "format": "fmt tickformat number_format",
-    "caption": "description note footnote",
-    "height": "figsize size",
-}
-# Words whose value is written in another way, and the line that says the same.
-_LINES: Final = {
-    "vline vlines axvline": "reference: {{x: {}}}",
-    "hline hlines axhline": "reference: {{y: {}}}",
-    "logx log_x semilogx": "x_scale: log",
-    "logy log_y semilogy log_scale": "y_scale: log",
 }
 
 
@@ -177,7 +139,7 @@ class _Fault(Struct, frozen=True):
         place = self.spot.place
         if self.kind == "value_error":
             # A message about one of several keys begins with that key.
-            place = self.spot.node.keys.get(message.split(" ", 1)[0], place)
+            place = self.spot.node.keys.get(message.split(" ", 1)[0].rstrip(":"), place)
         return make_settings_problem(place, message, next_step)
 
     def explain(self, accepts: _Accepts) -> tuple[str, str]:
@@ -244,7 +206,8 @@ class _Fault(Struct, frozen=True):
                 rule = _PATTERNS.get(spot.key, "is not in the right form")
                 message = f"{written}: {spot.label} {rule}"
             case "value_error":
-                message = str(self.context["error"]) or f"{spot.label} is not right"
+                said, *steps = self.context["error"].args or (f"{spot.label} is not right",)
+                message, step = str(said), next(iter(steps), step)
             case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
                 ((key, limit),) = self.context.items()
                 message = f"{written} must be {_LIMITS[key]} {limit:g}"
@@ -255,20 +218,19 @@ class _Fault(Struct, frozen=True):
 
 def _suggest_key(spot: _Spot, known: Collection[str]) -> str:
     """Suggest the key that was meant, or the line to write, in a sentence that ends in a space."""
-    word = spot.key.lower()
-    line = next((line for words, line in _LINES.items() if word in words.split()), "")
-    if line and line.partition(":")[0] in known:
-        return f"Write {line.format(shorten(spot.node.text) or 'NUMBER')}. "
-    meant = (keys.split() for keys, words in _SYNONYMS.items() if word in words.split())
-    if key := next((key for key in chain(*meant) if key in known), ""):
-        return suggest_name(key, known)
+    if meant := suggest_key(spot.key, shorten(spot.node.text), known):
+        return meant
     from reportgen.settings.blocks import KINDS  # noqa: PLC0415 - as in load_block
 
     models = {kind: one.settings for kind, one in KINDS.items()}
-    others = [kind for kind, one in models.items() if spot.key in one.model_fields.keys() - one.refused]
-    if others and spot.holder in models.values():
-        return f"It is a key of {join_names(others, most=4)}. "
-    return suggest_name(spot.key, known)
+    for key in (spot.key, *list_meant(spot.key)) if spot.holder in models.values() else ():
+        if others := [kind for kind, one in models.items() if key in one.model_fields.keys() - one.refused]:
+            named = "It" if key == spot.key else f'"{key}"'
+            return f"{named} is a key of {join_names(others, most=4)}. "
+    drawn = [kind for kind, one in KINDS.items() if spot.key.lower() in one.charts.split()]
+    if drawn and spot.holder in models.values() and spot.holder is not models[drawn[0]]:
+        return f"A {drawn[0]} block draws that. "
+    return suggest_name(spot.key, known) if meant is None else ""
 
 
 def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:

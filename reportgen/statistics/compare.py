@@ -279,26 +279,36 @@ def compare_benchmarks(
     series = tuple(next(iter(table.values()), ()))
     if baseline not in {None, *series}:
         raise ScoresError(f"there is no series {baseline} to compare with", f"There are {', '.join(series)}")
-    paired = {
-        name: (part, [(other, baseline) for other in part.series if other != baseline])
-        for name, part in parts.items()
-        if baseline is not None and part.problems and baseline in part.series
-    }
+    paired = _pair_with(baseline, parts)
     single = tuple(name for name in table if name not in composites)
     is_paired = tuple(name for name in paired if name in single) == single
     tested = series if is_paired and not no_average else ()
     averaged = [(name, baseline) for name in tested if baseline not in {None, name}]
     comparisons = family.compare(paired, averaged, over=single)
 
-    cells, averages = [], []
-    for name in series:
-        column = [(benchmark, scores[name]) for benchmark, scores in table.items()]
-        macro = make_missing_score(name, family.level, f"no average: {no_average}")
-        if not no_average:
-            macro = compute_macro_score(name, [one for one in column if one[0] in single], family.level)
-        cells.append(tuple(_make_cell(*one, baseline, comparisons) for one in column))
-        averages.append(_make_cell(None, macro, baseline, comparisons))
-    return AcrossBenchmarks(series, tuple(table), tuple(cells), tuple(averages), baseline, composites)
+    macros = {name: make_missing_score(name, family.level, f"no average: {no_average}") for name in series}
+    for name in series if not no_average else ():
+        macros[name] = compute_macro_score(name, [(at, table[at][name]) for at in single], family.level)
+
+    def make_cells(benchmark: str | None, scores: Mapping[str, Score]) -> list[BenchmarkCell]:
+        base = scores[baseline] if baseline is not None else None
+        return [_make_cell(benchmark, scores[name], base, comparisons) for name in series]
+
+    cells = zip(*(make_cells(*one) for one in table.items()), strict=True)
+    return AcrossBenchmarks(
+        series, tuple(table), tuple(cells), tuple(make_cells(None, macros)), baseline, composites
+    )
+
+
+def _pair_with(
+    baseline: str | None, parts: Mapping[str, ProblemScores]
+) -> dict[str, tuple[ProblemScores, list[tuple[str, str]]]]:
+    """Return the benchmarks that have the baseline, each with its pairs."""
+    return {
+        name: (part, [(other, baseline) for other in part.series if other != baseline])
+        for name, part in parts.items()
+        if baseline is not None and part.problems and baseline in part.series
+    }
 
 
 def _list_composites(
@@ -316,18 +326,27 @@ def _list_composites(
 
 
 def _make_cell(
-    benchmark: str | None, score: Score, baseline: str | None, comparisons: Mapping[_Key, Comparison]
+    benchmark: str | None, score: Score, base: Score | None, comparisons: Mapping[_Key, Comparison]
 ) -> BenchmarkCell:
-    """Return a score with its comparison, and the reason if one of them is missing."""
+    """Return a score with its comparison, and the reason if one of them is missing.
+
+    Totals have a difference from the score of the baseline, ``base``, which nothing can test.
+    """
     if score.estimate is None:
         return BenchmarkCell(score, None, score.reason)
-    against, reason = comparisons.get((benchmark, (score.series, baseline or ""))), ""
-    if against is None and baseline not in {None, score.series}:
-        reason = f"{baseline} has no problems in {benchmark}"
-        if benchmark is None:
-            reason = f"not paired with {baseline} on every benchmark"
-        elif score.is_reported:
-            reason = f"{REPORTED}: without problems nothing can be paired"
+    if base is None or base.series == score.series:
+        return BenchmarkCell(score, None, "")
+    if against := comparisons.get((benchmark, (score.series, base.series))):
+        return BenchmarkCell(score, against, "")
+    reason = f"{base.series} has no problems in {benchmark}"
+    if benchmark is None:
+        reason = f"not paired with {base.series} on every benchmark"
+    elif score.is_reported:
+        reason = f"{REPORTED}: without problems nothing can be paired"
+    # The scores shown differ by this much, whether or not a test is possible.
+    if base.estimate is not None and (benchmark is None or (score.is_reported and base.is_reported)):
+        names = (score.series, base.series, score.metric, score.level)
+        against = Comparison(*names, difference=score.estimate - base.estimate, reason=reason)
     return BenchmarkCell(score, against, reason)
 
 

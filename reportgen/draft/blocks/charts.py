@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Overview, Panels, Stack
 from reportgen.core.plugins import import_object
-from reportgen.core.words import join_names
+from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import SeriesColours, check_colours, list_cautions, make_curve_context
 from reportgen.draft.blocks.observations import mark_points
 from reportgen.figures.author_charts import draw_author_figure
+from reportgen.figures.curves.differences import draw_differences
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.plotting import show_gaps
 from reportgen.figures.curves.several_metrics import (
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import CurveRequest, Shown
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
+    from reportgen.figures.plot import DrawContext
     from reportgen.settings.block_parts import AltairSettings, ChartSettings, VegaLiteSettings
     from reportgen.settings.blocks import CurveSettings, PanelsSettings
 
@@ -183,9 +185,11 @@ def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def draw_curve_block(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure | Panels:
     """Draw a ``curve`` block: a figure, or small multiples."""
     results = [inputs.answers.get_curves(request) for request in planned.curves]
+    context = make_curve_context(planned, inputs)
+    if settings.baseline:
+        return _draw_from_baseline(settings.baseline, planned, settings, inputs, context)
     curve_sets = tuple(show_gaps(result.curve_set) for result in results)
     marked = mark_points(planned, settings, inputs)
-    context = make_curve_context(planned, inputs)
     if len(curve_sets) == 1 and not settings.colour and not settings.axis:
         spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
         spec = replace(spec, y_title=settings.y_title or _add_unit(planned.curves[0], inputs))
@@ -214,6 +218,30 @@ def draw_curve_block(planned: PlannedBlock, settings: CurveSettings, inputs: Dra
     return draw_keyed_lines(curve_sets, spec, context, colours, settings.colour or "series")
 
 
+def _draw_from_baseline(
+    baseline: str, planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs, context: DrawContext
+) -> Figure:
+    """Draw differences; raise a ``ReportError`` for several metrics, or if there is nothing to subtract."""
+    from reportgen.statistics.curves.differences import subtract_baseline  # noqa: PLC0415 - computes
+
+    message, step = "", ""
+    curve_set = inputs.answers.get_curves(planned.curves[0]).curve_set
+    names = [curve.series for curve in curve_set.curves]
+    if len(planned.curves) > 1:
+        message = f"baseline draws the differences of one metric, and these are {len(planned.curves)}"
+        step = "Write a block for each metric, or leave out baseline"
+    elif baseline not in names:
+        message = f'baseline: "{baseline}" is not a series of this figure'
+        step = f"{suggest_name(baseline, names)}It has {quote_names(names)}"
+    elif not (differences := subtract_baseline(curve_set, baseline)).curves:
+        message = f'no other series has steps of "{baseline}", the baseline'
+        step = "Leave out baseline, or show more series"
+    else:
+        spec = make_curve_spec(planned.block.id, settings, curve_set.metric, context)
+        return draw_differences(differences, spec, context, baseline)
+    raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
+
+
 def _add_unit(request: CurveRequest, inputs: DrawInputs) -> str:
     """Return a metric's name, with its unit if it is derived and has one."""
     unit = inputs.answers.parse_formula(request).unit if request.formula else ""
@@ -240,7 +268,7 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     Raises ``ReportError`` if it has a colour for a series that it does not show.
     """
     colours = getattr(planned.block.settings, "colours", None)
-    if colours and planned.block.kind != "sweep":  # which has lines of its own
+    if colours and not planned.block.settings.x_is_setting:  # which has lines of its own
         by_request = inputs.colours.names
         names = tuple(dict.fromkeys(name for one in planned.requests for name in by_request.get(one, ())))
         check_colours(planned, colours, names)

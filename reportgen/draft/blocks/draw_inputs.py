@@ -415,7 +415,7 @@ def make_curve_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext
     results = [inputs.answers.get_curves(request) for request in planned.curves]
     notes = dict.fromkeys(note for one in results for note in one.notes)
     notes |= dict.fromkeys(describe_missing_runs(one.curve_set) for one in results)
-    together = planned.block.kind == "sweep"
+    together = planned.block.settings.x_is_setting
     for request, one in zip(planned.curves, results, strict=True):
         if request.x is None and not one.step_is_time:
             title = format_step_title(one.step_name)

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMES = 6
-_JUDGING = frozenset({"comparison", "distribution", "heatmap", "plan", "runs", "scatter", "sweep"})
-"""Kinds of blocks that show intervals or tests and little else."""
 _SHARED = ("source", "series", "filter", "by", "level", "higher_is_better")
 
 
@@ -147,8 +145,7 @@ def draw_overview(
 def warn_pooled(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnostic]:
     """Yield a warning if a block averages runs whose recorded settings differ, as trials of a study do."""
     said: dict[str, str] = {}  # the first setting of each sentence
-    averages = planned.block.kind in {"curve", "panels", "table"}
-    for request in planned.curves if averages else ():
+    for request in planned.curves if planned.block.settings.averages_runs else ():
         source = inputs.sources[request.source]
         parts = [(part.source, part.names) for part in source.parts] or [(source, {})]
         for part, names in parts if not request.by else ():
@@ -169,7 +166,7 @@ def warn_pooled(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnosti
 def refuse_illustrative(planned: PlannedBlock, sources: Mapping[str, Source]) -> None:
     """Raise ``ReportError`` for a block that judges runs or answers which are invented."""
     block, names = planned.block, [name for name in planned.sources if sources[name].settings.illustrative]
-    if names and block.kind in _JUDGING:
+    if names and block.settings.judges:
         message = f'source "{names[0]}" is illustrative: a {block.kind} block would judge invented data'
         step = "Show its values in a curve, table or scores block"
         raise ReportError(Diagnostic(block.location, message, step, Stage.DATA))
@@ -226,7 +223,7 @@ def name_cause(planned: PlannedBenchmark, found: Sequence[Diagnostic]) -> Iterat
     yield from found
     page = planned.page
     blocks = [block for block in page.blocks if block.settings.data]
-    separate = all(block.kind == "sweep" or getattr(block.settings, "by", None) for block in blocks)
+    separate = all(block.settings.x_is_setting or getattr(block.settings, "by", None) for block in blocks)
     if others := [one for one in found if blocks and separate and one.location.file != page.file]:
         message = (
             f"this benchmark cannot be scored, as {others[0].location} says, and the blocks do not need it"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import CurveRequest, Figure
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
-    from reportgen.settings.score_blocks import DistributionSettings, ScatterSettings
+    from reportgen.settings.score_blocks import DistributionSettings, ScatterSettings, SweepSettings
     from reportgen.statistics.compare import Cost
 
 
@@ -87,24 +87,24 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
         percent=context.is_percent(y.metric, settings.format),
         how=() if is_apart else (last, _WELCH.format(_describe_scale((x, y), inputs))),
         each="run" if is_apart else "series",
-        fit=_fit_points(points, settings, planned.block.location),
+        fit=fit_pairs([(one.x.value, one.y.value) for one in points], settings, planned.block.location),
     )
     return draw_scatter(planned.block.id, settings, scatter, context)
 
 
-def _fit_points(
-    points: Sequence[ScatterPoint], settings: ScatterSettings, place: SourceLocation
+def fit_pairs(
+    points: Sequence[tuple[float, float]], settings: ScatterSettings | SweepSettings, place: SourceLocation
 ) -> Fit | None:
     """Return the line or power law that the block shows; raise a ``ReportError`` if the points have none."""
     from reportgen.statistics.intervals import fit_points  # noqa: PLC0415 - computes
 
     if settings.fit is None:
         return None
-    x, y = (np.array([one.value for one in ends]) for ends in zip(*((p.x, p.y) for p in points), strict=True))
+    x, y = np.array(points).T
     try:
         return fit_points(x, y, settings.fit, settings.level)
     except ValueError as error:
-        step = "Leave fit: out, or show more series"
+        step = "Leave fit: out, or show more points"
         raise ReportError(Diagnostic(place, str(error), step, Stage.FIGURE)) from error
 
 
@@ -221,7 +221,7 @@ def _draw_scores(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawI
         level=settings.level,
         percent=is_percent(context),
         how=(_PAIRED.format(settings.x, settings.x),),
-        fit=_fit_points(points, settings, place),
+        fit=fit_pairs([(one.x.value, one.y.value) for one in points], settings, place),
     )
     return draw_scatter(planned.block.id, settings, scatter, context)
 

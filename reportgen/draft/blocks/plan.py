@@ -154,7 +154,9 @@ def plan_benchmark(
     """Plan a page's benchmark; ``blocks`` are those of the page."""
     if isinstance(request, CurveRequest):
         return PlannedBenchmark(page, benchmark, request, _find_metric_title(blocks, request))
-    compared = (one for planned in blocks if planned.block.kind == "comparison" for one in planned.outcomes)
+    compared = (
+        one for planned in blocks if planned.block.settings.compares_pairs for one in planned.outcomes
+    )
     # Scored in the same way, so that one card can show the verdicts of both.
     others = (
         one for one in compared if replace(request, benchmark=one.benchmark) == replace(one, family_blocks=1)

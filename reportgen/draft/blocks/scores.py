@@ -283,7 +283,7 @@ def draw_score_block(
         )
         block = ScoreBlock(planned.block.id, request, context, scores, inputs)
         if apart := find_apart(source, scores):
-            if planned.block.kind in {"comparison", "heatmap", "problems"}:
+            if planned.block.settings.pairs_problems:
                 step = "Name problems in the same way in each, or show the sources in blocks of their own"
                 raise ScoresError(apart, step)
             block = replace(block, context=replace(context, notes=(f"{apart}.", *context.notes)))

@@ -13,6 +13,7 @@ from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Estimate, ReducedMetric, Run
 from reportgen.core.words import format_count, is_pattern, join_names
 from reportgen.draft.blocks.draw_inputs import check_colours, make_curve_context
+from reportgen.draft.blocks.measures import fit_pairs
 from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.curves.bands import describe_scale
 from reportgen.figures.curves.sweep import Sweep, SweepPoint, draw_sweep
@@ -22,7 +23,7 @@ from reportgen.settings.score_blocks import split_metric
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reportgen.core.comparisons import ProblemScores, Score
+    from reportgen.core.comparisons import Fit, ProblemScores, Score
     from reportgen.core.model import CurveSet, ScoreRequest, Stack
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from reportgen.settings.score_blocks import SweepSettings
 
 
-_OF_NUMBERS = ("x_title", "x_domain", "x_scale", "y_domain", "y_scale", "reference")
+_OF_NUMBERS = ("x_title", "x_domain", "x_scale", "fit")
 _MOST_NAMES = 6
 
 
@@ -38,7 +39,21 @@ def draw_sweep_block(planned: PlannedBlock, settings: SweepSettings, inputs: Dra
     """Draw a ``sweep`` block; raise ``ReportError`` if runs lack the setting, or it has a single value."""
     sweep, context = (_sweep_scores if planned.outcomes else _sweep_metric)(planned, settings, inputs)
     check_colours(planned, settings.colours, tuple(dict.fromkeys(map(sweep.name_colour, sweep.points))))
+    if settings.fit:
+        points = [(point.number or 0.0, point.estimate.value) for point in sweep.points]
+        sweep = replace(sweep, fit=_fit_line(planned, settings, sweep, points))
     return draw_sweep(planned.block.id, settings, sweep, context, inputs.get_chart)
+
+
+def _fit_line(
+    planned: PlannedBlock, settings: SweepSettings, sweep: Sweep, points: Sequence[tuple[float, float]]
+) -> Fit | None:
+    """Return the line through the points; raise a ``ReportError`` for several lines or if there is none."""
+    if len(lines := dict.fromkeys(point.line for point in sweep.points)) > 1:
+        message = f"fit is of one line of points, and {settings.x} has {len(lines)}: {join_names([*lines])}"
+        step = "Leave out by, or choose one with filter"
+        raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
+    return fit_pairs(points, settings, planned.block.location)
 
 
 def _sweep_metric(
@@ -221,7 +236,7 @@ def _check_points(
     elif len({point.text for point in points}) == 1:
         message = f'all runs have the same "{x}", {points[0].text}: there is nothing to compare'
         step = "Name a setting that differs"
-    elif given := [name for name in _OF_NUMBERS if name in settings.model_fields_set]:
+    elif given := _list_keys_of_numbers(settings):
         words = [point.text for point in points if point.number is None]
         low = min((point.number for point in points if point.number is not None), default=1.0)
         if settings.mark == "bar" or words:
@@ -233,6 +248,12 @@ def _check_points(
             step = f'Leave out x_scale, or such runs with filter: {{{x}: "> 0"}}'
     if message:
         raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
+
+
+def _list_keys_of_numbers(settings: SweepSettings) -> list[str]:
+    """Return the keys of a block that need an axis of numbers."""
+    keys = [name for name in _OF_NUMBERS if getattr(settings, name) is not None]
+    return [*keys, *(["reference: x"] if any(line.x is not None for line in settings.reference) else [])]
 
 
 def _make_curves(

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import write_verdict
 from reportgen.core.model import Cell, CurveSet, Estimate, Figure, ResultTable, Stack, Table
 from reportgen.core.words import choose_common_decimals, format_count, format_estimate, join_names
-from reportgen.figures.axis import make_linear_axis, use_percent
 from reportgen.figures.curves.bands import name_band
 from reportgen.figures.curves.marks import separate_lines
 from reportgen.figures.curves.plotting import make_plot
@@ -24,22 +23,25 @@ from reportgen.figures.plot import (
     join_caption,
     make_step_context,
 )
+from reportgen.figures.scatter.figure import draw_points
+from reportgen.figures.scatter.fit import collect_fit, describe_fit
+from reportgen.figures.scatter.words import Scatter, ScatterPoint, ScatterWords
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
 from reportgen.figures.style import fix_slots, pick_slots
 from reportgen.figures.text import write_table_csv
+from reportgen.figures.value_axis import WIDE, make_references, make_value_axis
 from reportgen.settings.base import PALETTE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reportgen.core.comparisons import Fit
     from reportgen.core.model import Lead
     from reportgen.figures.plot import ChartShape, SourceContext
     from reportgen.settings.score_blocks import SweepSettings
 
 
-_MOST_NAMES, _SAME = 6, 1e-12
-_WIDE = 10
-"""Factor between the smallest and largest setting from which the axis is logarithmic."""
+_MOST_NAMES, _SAME, _PAD = 6, 1e-12, 0.04
 
 
 class SweepPoint(Struct, frozen=True):
@@ -75,6 +77,7 @@ class Sweep(Struct, frozen=True):
     interval: str
     how: tuple[str, ...]
     test: str
+    fit: Fit | None = None  # through the points
 
     @property
     def has_runs(self) -> bool:
@@ -106,9 +109,13 @@ def draw_sweep(
         source=describe_source(context),
         numbers=words.collect_numbers(),
         band=name_band(sweep.curve_set) if sweep.curve_set else "",
+        of_steps=False,
     )
     lines = sweep.curve_set if settings.mark == "dot" else None
-    figure = _draw_lines(lines, words, text, get_chart) if lines else _draw_rows(words, text)
+    if sweep.fit:
+        figure = _draw_fit(words, text)
+    else:
+        figure = _draw_lines(lines, words, text, get_chart) if lines else _draw_rows(words, text)
     return Stack(block_id, words.title, "", (figure, words.build_table(f"{block_id}-table")), "")
 
 
@@ -170,7 +177,14 @@ class _SweepWords(Struct, frozen=True, dict=True):
 
     def write_caption(self) -> str:
         """Join what points and intervals are, and the source."""
-        return join_caption(self.sweep.how, self.context)
+        equation, method = self.describe_fit()
+        return join_caption((equation, *self.sweep.how), self.context, how=[method])
+
+    def describe_fit(self) -> tuple[str, str]:
+        """Return the equation of the fit and its method, both empty without one."""
+        if self.sweep.fit is None:
+            return "", ""
+        return describe_fit(self.sweep.fit, self.settings.level, units="settings", percent=self.sweep.percent)
 
     def collect_numbers(self) -> dict[str, Any]:
         """Return the entry in ``report.json``."""
@@ -190,7 +204,7 @@ class _SweepWords(Struct, frozen=True, dict=True):
             "value": self.sweep.value,
             "x": self.settings.x,
             "points": rows,
-        }
+        } | ({"fit": collect_fit(self.sweep.fit)} if self.sweep.fit else {})
 
     def build_table(self, table_id: str) -> ResultTable:
         """Build the table of settings and results, a row for each point."""
@@ -225,7 +239,7 @@ def _draw_lines(
     """Draw means and intervals at the numbers, with a dot for each run."""
     settings, sweep = words.settings, words.sweep
     numbers = [float(step) for curve in curve_set.curves for step in curve.steps]
-    wide = min(numbers) > 0 and max(numbers) / min(numbers) >= _WIDE
+    wide = min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE
     scale = settings.x_scale or ("log" if wide else "linear")
     spec = PlotSpec(
         id=text.id,
@@ -256,6 +270,40 @@ def _draw_lines(
     return draw_plot_figure(plot, curve_set, text, around)
 
 
+def _draw_fit(words: _SweepWords, text: FigureText) -> Figure:
+    """Draw means, intervals and runs at the numbers, with the line that is fitted to the means."""
+    settings, sweep = words.settings, words.sweep
+    points = [
+        ScatterPoint(
+            series=point.group,
+            x=Estimate(point.number or 0.0, None, None, point.estimate.n),
+            y=point.estimate,
+            runs=tuple((str(n), point.number or 0.0, value) for n, value in enumerate(point.values, start=1))
+            if len(point.values) > 1
+            else (),
+            colour=sweep.name_colour(point),
+        )
+        for point in sweep.points
+    ]
+    scatter = Scatter(
+        x_title=settings.x,
+        y_title=sweep.measured,
+        points=tuple(points),
+        ways=(None, sweep.higher_is_better),
+        front=None,
+        units="runs" if sweep.value else "problems",
+        level=settings.level,
+        percent=sweep.percent,
+        how=(),
+        fit=sweep.fit,
+        names=False,
+    )
+    slots = {name: slot for name, slot in words.choose_slots().items() if slot is not None}
+    rows = tuple((point.text, words.write(point.estimate)) for point in sweep.points)
+    shown = ScatterWords(settings, scatter, replace(words.context, slots=slots))
+    return draw_points(text, shown, table=Table((settings.x, sweep.measured), rows))
+
+
 def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     """Draw a row for each word, with a dot for each run."""
     settings, sweep, points = words.settings, words.sweep, words.sweep.points
@@ -263,9 +311,8 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     ends += [value for point in points for value in point.values]
     is_bar = words.settings.mark == "bar"
     ends += [0.0] if is_bar else []
-    axis = make_linear_axis(settings.y_title or sweep.measured, min(ends), max(ends), count=5, pad=0.04)
-    if sweep.percent:
-        axis = use_percent(axis)
+    title = settings.y_title or sweep.measured
+    axis = make_value_axis(ends, title, settings, "y", words.context, pad=_PAD, percent=sweep.percent)
     slots = words.choose_slots()
     rows = []
     for point in points:
@@ -286,4 +333,5 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     table = Table((words.settings.x, sweep.measured), tuple((row.name, row.text) for row in rows))
     records = ((point.text, point.line, value) for point in points for value in point.values)
     csv = write_table_csv((words.settings.x, sweep.line_title, sweep.measured), records)
-    return draw_dot_plot(rows, axis, text, table=table, csv=csv)
+    references = make_references(settings.reference)
+    return draw_dot_plot(rows, axis, text, table=table, csv=csv, references=references)

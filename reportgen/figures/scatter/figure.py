@@ -12,30 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.core.errors import ReportError
 from reportgen.core.model import Figure
-from reportgen.figures.axis import make_linear_axis, make_log_axis, use_percent
-from reportgen.figures.curves.plotting import check_positive, compute_margins, fit_axis
-from reportgen.figures.labels import place_names_of_groups
+from reportgen.figures.curves.plotting import compute_margins
+from reportgen.figures.labels import place_labels, place_names_of_groups
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.picture import Frame, draw_framed, format_position, set_into_page
-from reportgen.figures.plot import Mark, Plot, SeriesLine, describe_source, make_diagnostic
+from reportgen.figures.plot import FigureText, Mark, Plot, SeriesLine, describe_source
 from reportgen.figures.scatter.fit import draw_ground, list_fit_layers, make_fit_line
 from reportgen.figures.scatter.words import ScatterWords
 from reportgen.figures.style import apply_house_style, get_colour, pick_slots, resolve_specification
 from reportgen.figures.text import escape_text, isolate_names, write_table_csv
+from reportgen.figures.value_axis import list_reference_layers, make_references, make_value_axis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from reportgen.core.model import Table
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import SourceContext
     from reportgen.figures.scatter.words import Scatter, ScatterPoint
-    from reportgen.settings.score_blocks import ScatterSettings
+    from reportgen.settings.score_blocks import ScatterSettings, SweepSettings
 
 
-_WIDE = 10
-"""Factor between the smallest and largest x from which the axis is logarithmic."""
 _PAD = 0.06
 _HALO = 'stroke="var(--rg-bg)" stroke-width="3" paint-order="stroke"'
 _COLUMNS = ("series", "run", "x", "x_low", "x_high", "y", "y_low", "y_high", "n", "front")
@@ -45,26 +43,43 @@ def draw_scatter(
     block_id: str, settings: ScatterSettings, scatter: Scatter, context: SourceContext
 ) -> Figure:
     """Draw a scatter plot of series, with their names at their points where there is room."""
-    words, plot = ScatterWords(settings, scatter, context), _make_plot(block_id, settings, scatter, context)
-    names, title, subtitle = [point.series for point in scatter.points], words.title, words.subtitle
-    labelled_by = f"{block_id}-title {block_id}-summary"
-    frame = Frame(title, subtitle, f"Source: {describe_source(context)}")
-    caption = " ".join(filter(None, (_describe_names(plot, scatter), words.write_caption())))
-    return Figure(
+    words = ScatterWords(settings, scatter, context)
+    text = FigureText(
         id=block_id,
         kind="scatter",
-        title=title,
-        subtitle=subtitle,
+        title=words.title,
+        subtitle=words.subtitle,
+        caption=words.write_caption(),
+        summary=words.write_summary(),
+        source=describe_source(context),
+        numbers=words.collect_numbers(),
+    )
+    return draw_points(text, words, table=words.build_table())
+
+
+def draw_points(text: FigureText, words: ScatterWords, *, table: Table) -> Figure:
+    """Draw the points of a scatter plot, or of a sweep, whose points need no names."""
+    settings, scatter = words.settings, words.scatter
+    plot = _make_plot(text.id, settings, scatter, words.context)
+    names = [point.series for point in scatter.points]
+    frame = Frame(text.title, text.subtitle, f"Source: {text.source}")
+    caption = " ".join(filter(None, (_describe_names(plot, scatter), text.caption)))
+    labelled_by = f"{text.id}-title {text.id}-summary"
+    return Figure(
+        id=text.id,
+        kind=text.kind,
+        title=text.title,
+        subtitle=text.subtitle,
         caption=isolate_names(caption, names),
-        summary=isolate_names(words.write_summary(), names),
+        summary=isolate_names(text.summary, names),
         inline_svg=set_into_page(_draw(plot, scatter, words, page=True), plot.height, labelled_by),
         file_svg=draw_framed(_draw(plot, scatter, words, page=False), plot.height, plot.margins, frame),
-        table_data=words.build_table(),
+        table_data=table,
         csv=write_table_csv(_COLUMNS, _list_records(scatter)),
-        spec=_write_spec(plot, scatter, title, subtitle),
+        spec=_write_spec(plot, scatter, text.title, text.subtitle),
         view="",
         payload="",
-        numbers_data=words.collect_numbers(),
+        numbers_data=text.numbers,
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}",
     )
 
@@ -79,14 +94,15 @@ def _list_records(scatter: Scatter) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _make_plot(block_id: str, settings: ScatterSettings, scatter: Scatter, context: SourceContext) -> Plot:
+def _make_plot(
+    block_id: str, settings: ScatterSettings | SweepSettings, scatter: Scatter, context: SourceContext
+) -> Plot:
     """Make the axes, and place the names of series at their points."""
     points = scatter.points
     x_values, y_values = (_list_ends(points, name, place) for place, name in enumerate("xy"))
     x_title, y_title = settings.x_title or scatter.x_title, settings.y_title or scatter.y_title
-    x_axis = _make_axis(x_values, x_title, settings.x_scale, settings.x_domain, ("x", context))
-    y_axis = _make_axis(y_values, y_title, settings.y_scale, settings.y_domain, ("y", context))
-    y_axis = use_percent(y_axis) if scatter.percent else y_axis
+    x_axis = make_value_axis(x_values, x_title, settings, "x", context, pad=_PAD)
+    y_axis = make_value_axis(y_values, y_title, settings, "y", context, pad=_PAD, percent=scatter.percent)
     slots = pick_slots(tuple(dict.fromkeys(one.colour or one.series for one in points)), context.slots)
     lines, marks = [], []
     for point in points:
@@ -95,7 +111,7 @@ def _make_plot(block_id: str, settings: ScatterSettings, scatter: Scatter, conte
         steps = np.array([x.value if end is None else end for end in (x.low, x.value, x.high)])
         low, high = (np.array([np.nan, np.nan if end is None else end, np.nan]) for end in (y.low, y.high))
         lines.append(SeriesLine(point.series, slot, steps, np.full(3, y.value), low, high, np.full(3, y.n)))
-        marks.append(Mark(point.series, x.value, y.value, slot, point.series))
+        marks.append(Mark(point.series if scatter.names else "", x.value, y.value, slot, point.series))
     if scatter.fit:
         lines.append(make_fit_line(scatter.fit))
     plot = Plot(
@@ -109,14 +125,16 @@ def _make_plot(block_id: str, settings: ScatterSettings, scatter: Scatter, conte
         clip=False,
         band="none",
         whiskers=True,
+        references=make_references(settings.reference),
         annotations=tuple(marks),
     )
-    return place_names_of_groups(plot, [point.colour for point in points])
+    groups = [point.colour for point in points]
+    return place_names_of_groups(plot, groups) if scatter.names else place_labels(plot)
 
 
 def _describe_names(plot: Plot, scatter: Scatter) -> str:
     """Return where the names of points are that have no room in the picture."""
-    count = sum(mark.label is None for mark in plot.annotations)
+    count = sum(mark.label is None for mark in plot.annotations) if scatter.names else 0
     if not count:
         return ""
     where = "point at it or see the data table"
@@ -130,32 +148,6 @@ def _list_ends(points: Sequence[ScatterPoint], name: str, place: int) -> list[fl
     estimates = [getattr(point, name) for point in points]
     ends = [end for one in estimates for end in (one.value, one.low, one.high) if end is not None]
     return ends + [run[1 + place] for point in points for run in point.runs]
-
-
-def _make_axis(
-    values: Sequence[float],
-    title: str,
-    scale: str | None,
-    domain: tuple[float, float] | None,
-    where: tuple[str, SourceContext],
-) -> Axis:
-    """Make the axis of all values; raise a ``ReportError`` if they do not fit it."""
-    low, high = min(values), max(values)
-    name, context = where
-    if scale == "log":
-        check_positive(low, high, name, context)
-    if domain and not domain[0] <= low <= high <= domain[1]:
-        outside = f"{name}_domain: [{domain[0]:g}, {domain[1]:g}]"
-        message = f"values run from {low:g} to {high:g}, beyond {outside}"
-        raise ReportError(make_diagnostic(context, message, "Show all of them, with their intervals"))
-    if scale == "log" or (scale is None and low > 0 and high / low >= _WIDE):
-        room = 1.0 if domain else (high / low) ** _PAD
-        low, high = domain or (low, high)
-        check_positive(low, high, name, context)
-        return make_log_axis(title, low / room, high * room)
-    pad = 0.0 if domain else _PAD
-    low, high = domain or (low, high)
-    return fit_axis(lambda count: make_linear_axis(title, low, high, count=count, pad=pad))
 
 
 def _draw(plot: Plot, scatter: Scatter, words: ScatterWords, *, page: bool) -> str:
@@ -266,6 +258,7 @@ def _write_spec(plot: Plot, scatter: Scatter, title: str, subtitle: str) -> str:
     ]
     if scatter.fit:
         layers[:0] = list_fit_layers(scatter.fit, x, y)
+    layers[:0] = list_reference_layers(plot.references, {"x": ("x", x), "y": ("y", y)})
     spec = {
         "title": {"text": title, "subtitle": subtitle, "anchor": "start"},
         "width": PIXELS_WIDE,

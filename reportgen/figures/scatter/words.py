@@ -24,7 +24,7 @@ from reportgen.figures.scatter.fit import collect_fit, describe_fit
 if TYPE_CHECKING:
     from reportgen.core.comparisons import Fit
     from reportgen.figures.plot import SourceContext
-    from reportgen.settings.score_blocks import ScatterSettings
+    from reportgen.settings.score_blocks import ScatterSettings, SweepSettings
 
 
 _NO_BREAK = "\u00a0"
@@ -61,13 +61,14 @@ class Scatter(Struct, frozen=True):
     percent: bool
     how: tuple[str, ...]
     each: str = "series"
+    names: bool = True  # whether points have their names beside them
     fit: Fit | None = None
 
 
 class ScatterWords(Struct, frozen=True, dict=True):
     """Texts and table of a scatter plot."""
 
-    settings: ScatterSettings
+    settings: ScatterSettings | SweepSettings
     scatter: Scatter
     context: SourceContext
 

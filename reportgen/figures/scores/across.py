@@ -226,7 +226,7 @@ def _build_cell(across: AcrossBenchmarks, cell: BenchmarkCell, context: ScoreCon
         if pair.difference is not None:
             size = format_plain_difference(pair, context)
         lines.append(f"{VERDICT_WORDS[pair.verdict]}: {size}")
-        if pair.difference is not None:
+        if pair.difference is not None and pair.shared:
             ends = format_interval(pair.low, pair.high, context, signed=True) or "no interval"
             few = pair.verdict is Verdict.TOO_FEW
             lines.append(f"{ends}, {f'{pair.shared} shared' if few else format_p_text(pair.adjusted_p)}")
@@ -257,9 +257,11 @@ def list_methods(
         )
     named = [(AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True)]
     pairs = [(cell.against, name) for name, column in named for cell in column if cell.against]
-    if pairs:
+    if paired := [pair for pair, _ in pairs if pair.shared]:
         absolute = next((scale for scale in scales if not is_percent(scale)), scales[0])
-        yield from describe_comparisons([pair for pair, _ in pairs], absolute, "comparison")
-        yield from list_reasons(pairs)
+        yield from describe_comparisons(paired, absolute, "comparison")
+    elif pairs:
+        yield "Difference: of the scores shown."
+    yield from list_reasons(pairs)
     for name in filter(contexts.__contains__, across.benchmarks):
         yield from (f"{name}: {note}" for note in list_protocol_notes(contexts[name])[1])

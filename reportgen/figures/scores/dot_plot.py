@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -39,13 +40,14 @@ from reportgen.figures.text import (
     measure_text,
     shorten_name,
 )
+from reportgen.figures.value_axis import draw_row_reference, list_reference_layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reportgen.core.model import Table
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import FigureText
+    from reportgen.figures.plot import FigureText, Mark
 
 
 SHIFT = 7
@@ -123,12 +125,15 @@ def draw_dot_plot(
     table: Table,
     csv: str,
     rule: float | None = None,
+    references: Sequence[Mark] = (),
     file_title: str = "",
     legend: tuple[tuple[str, int | None], ...] = (),
 ) -> Figure:
-    """Draw the figure of rows, from top to bottom, with a vertical line at ``rule``."""
-    title, how = text.title, text.subtitle
-    names = [row.name for row in rows]
+    """Draw the figure of rows, from top to bottom, with vertical lines at ``rule`` and of the author."""
+    title, how, source = text.title, text.subtitle, f"Source: {text.source}"
+    names, height = [row.name for row in rows], measure_rows(rows)
+    draw = partial(_draw_body, rows, axis, rule=rule, references=references)
+    frame = Frame(file_title or title, how, source)
     return Figure(
         id=text.id,
         kind=text.kind,
@@ -136,13 +141,11 @@ def draw_dot_plot(
         subtitle=how,
         caption=isolate_names(text.caption, names),
         summary=isolate_names(text.summary, names),
-        inline_svg=draw_rows(rows, axis, labelled_by=f"{text.id}-title {text.id}-summary", rule=rule),
-        file_svg=draw_rows_file(
-            rows, axis, title=file_title or title, subtitle=how, source=text.source, rule=rule
-        ),
+        inline_svg=set_into_page(draw(layout="page"), height, f"{text.id}-title {text.id}-summary"),
+        file_svg=draw_framed(draw(layout="wide"), height, compute_rows_margins(rows), frame),
         table_data=table,
         csv=csv,
-        spec=write_rows_spec(rows, axis, title=title, subtitle=how, rule=rule),
+        spec=_write_spec(rows, title, how, _make_layers(rows, axis, rule, references)),
         view="",
         payload="",
         numbers_data=text.numbers,
@@ -154,14 +157,6 @@ def draw_dot_plot(
 def draw_rows(rows: Sequence[Row], axis: Axis, *, labelled_by: str, rule: float | None) -> str:
     """Draw the fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
     return set_into_page(_draw_body(rows, axis, rule=rule, layout="page"), measure_rows(rows), labelled_by)
-
-
-def draw_rows_file(
-    rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, source: str, rule: float | None = None
-) -> str:
-    """Draw rows as a complete SVG of fixed size on white; fonts are named, not embedded."""
-    body, margins = _draw_body(rows, axis, rule=rule, layout="wide"), compute_rows_margins(rows)
-    return draw_framed(body, measure_rows(rows), margins, Frame(title, subtitle, f"Source: {source}"))
 
 
 def draw_narrow_rows(
@@ -219,7 +214,13 @@ def _measure_row(row: Row) -> int:
 
 
 def _draw_body(
-    rows: Sequence[Row], axis: Axis, *, rule: float | None, layout: Layout, room: float = NARROWEST
+    rows: Sequence[Row],
+    axis: Axis,
+    *,
+    rule: float | None,
+    layout: Layout,
+    room: float = NARROWEST,
+    references: Sequence[Mark] = (),
 ) -> str:
     """Draw the elements of the fluid picture; ``room`` is that of words above their row.
 
@@ -233,6 +234,7 @@ def _draw_body(
     if rule is not None:
         x = format_position(axis, rule)
         parts.append(f'<line class="rg-zero" x1="{x}" x2="{x}" y2="{height}" stroke="var(--rg-muted)"/>')
+    parts += (draw_row_reference(axis, mark, height) for mark in references)
     parts.append('<g class="rg-tier-words" fill="var(--rg-muted)">')
     parts += [f'<text x="8" y="{b.top + 15}">{escape_text(b.word)}</text>' for b in bands if b.word]
     parts.append("</g>")
@@ -338,9 +340,7 @@ def _draw_dot(
     return f'<line class="rg-interval" {ends} {stroke}/>{dot}'
 
 
-def write_rows_spec(
-    rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, rule: float | None = None
-) -> str:
+def _write_spec(rows: Sequence[Row], title: str, subtitle: str, layers: list[dict[str, Any]]) -> str:
     """Write the specification as JSON with a trailing newline, inline data and colours of the light theme.
 
     Row names must be unique.
@@ -370,13 +370,15 @@ def write_rows_spec(
         "height": {"step": max((_measure_row(row) for row in rows), default=_ROW)},
         "background": "var(--rg-bg)",
         "data": {"name": "rows"},
-        "layer": _make_layers(rows, axis, rule),
+        "layer": layers,
         "datasets": {"rows": data, "dots": dots},
     }
     return json.dumps(resolve_specification(apply_house_style(spec)), ensure_ascii=False) + "\n"
 
 
-def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
+def _make_layers(
+    rows: Sequence[Row], axis: Axis, rule: float | None, references: Sequence[Mark]
+) -> list[dict[str, Any]]:
     """Make layers of group bands, headings, rule, intervals, hollow and filled dots, and runs."""
     # The axis has the picture's own labels: Vega numbers its ticks from 0 to 1.
     labels, last = json.dumps(list(axis.labels), ensure_ascii=False), max(0, len(axis.ticks) - 1)
@@ -400,6 +402,7 @@ def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[di
         layer("shades", _SHADE, "datum.shaded", x={"value": 0}, x2={"value": "width"}, y=y),
         layer("heads", _HEADING, x={"value": 0}, y=y, text={"field": "head"}),
         *([layer("rule", _RULE, x=x | {"datum": rule})] if rule is not None else []),
+        *list_reference_layers(references, {"y": ("x", x)}),
         *(
             [layer("bars", _BAR_MARK, x={**value, "field": "zero"}, x2={"field": "value"}, y=y, color=ink)]
             if any(row.bar for row in rows)
