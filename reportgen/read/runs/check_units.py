@@ -1,14 +1,12 @@
 """Percent beside shares in one metric: within a run, between the runs of a series, and between series.
 
-They are found by a factor of about 100. A loss, a return or a length may truly span it, so that the values
-around must agree, too: what comes before and after a jump, the other runs, the other benchmarks.
+They are found by a factor of about 100. A loss, a return or a length may truly span it, so that within a run
+only metrics whose names are those of shares count, and elsewhere the other runs and benchmarks must agree.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from decimal import Decimal
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -27,9 +25,6 @@ if TYPE_CHECKING:
 # Runs of one experiment are within a factor of two, a failed one is not.
 _LEAST, _MOST = 50, 200
 _PERCENT: Final = 100
-# Neighbouring values of a share differ by up to a quarter, or as others near them do.
-_STEP: Final = math.log(1.25)
-_ALTERNATING: Final = 3
 
 
 class Units(NamedTuple):
@@ -74,7 +69,7 @@ def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[
         (one.series, one.run, one.part)
         for part, runs in groups.items()
         for one in runs
-        if 0 <= one.low <= 1 < one.high <= _PERCENT and may_be_percent(part) is not False
+        if 0 <= one.low <= 1 < one.high <= _PERCENT and may_be_percent(part)
     }
     if not may_jump:
         return
@@ -87,33 +82,19 @@ def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[
     for series, run, part, values, places in rows:
         if (series, run, part) not in may_jump:
             continue
-        if (index := _find_jump(values, is_share=bool(may_be_percent(part)))) is not None:
+        if (index := _find_jump(values)) is not None:
             ends = " and then ".join(f"{value:.6g}" for value in values[index - 1 : index + 1])
             where = f" within {name_run(run)}" if run else ""
             message = f"{name_part(part)} of {quote(series)} is {ends}{where}: percent beside shares"
             yield part, Units(places[index], message)
 
 
-def _find_jump(values: Sequence[float], *, is_share: bool) -> int | None:
-    """Return the place of the first value in the other unit, or None: all else around has to agree."""
-    changes = [math.log(after) - math.log(before) for before, after in pairwise(values)]
+def _find_jump(values: Sequence[float]) -> int | None:
+    """Return the place of the first value in the other unit, or None: a share crosses 1 in no other way."""
     crossings = [place for place, pair in enumerate(pairwise(values), 1) if min(pair) <= 1 < max(pair)]
-    jumps = [one for one in crossings if math.log(_LEAST) <= abs(changes[one - 1]) <= math.log(_MOST)]
-    if not is_share and jumps != crossings:
-        return None
-    if len(jumps) >= _ALTERNATING:
-        return jumps[0]
-    for place in jumps:
-        # The first value is often that of a model before its training.
-        before, after = place, len(values) - place
-        if before < 2 or (after < 2 and not is_share):  # noqa: PLR2004 - a value and its neighbour
-            continue
-        near = range(max(1, place - 2), min(len(values), place + 3))
-        usual = median([abs(changes[one - 1]) for one in near if one not in jumps] or [0.0])
-        most = min(math.log(2), max(2 * usual, _STEP if is_share else 0.0))
-        if abs(abs(changes[place - 1]) - math.log(_PERCENT)) <= most:
-            return place
-    return None
+    ratios = [max(pair) / min(pair) for pair in pairwise(values)]
+    is_jump = all(_LEAST <= ratios[place - 1] <= _MOST for place in crossings)
+    return crossings[0] if crossings and is_jump else None
 
 
 def _split(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
@@ -149,8 +130,8 @@ def _is_apart(shares: Sequence[Run], others: Sequence[Run]) -> bool:
 def _compare_series(keys: RowKeys, groups: Mapping[str, list[Run]]) -> Iterator[Units]:
     """Yield metrics or benchmarks in which some series are in percent while others are shares.
 
-    A weak model may truly be a hundred times as bad, so that shares of totals must have more digits after the
-    point, or be those of series that are so on several benchmarks and on none in percent.
+    A weak model may truly be a hundred times as bad, so that shares of totals must be those of series that
+    are so on several benchmarks and on none in percent.
     """
     found: dict[str, tuple[list[Run], list[Run]]] = {}
     for part, runs in groups.items():
@@ -182,14 +163,7 @@ def _choose_certain(
         part: (shares, others)
         for part, (shares, others) in found.items()
         if all(counts[one.series] > 1 and one.series not in in_percent for one in shares)
-        or _count_decimals(shares) > _count_decimals(others)
     }
-
-
-def _count_decimals(runs: Sequence[Run]) -> int:
-    """Return how many digits the values of totals have after the point."""
-    exponents = (Decimal(repr(one.last)).normalize().as_tuple().exponent for one in runs)
-    return max(-one if isinstance(one, int) else 0 for one in exponents)
 
 
 def _report(share: Run, other: Run, names: Sequence[str], value: str) -> Units:
