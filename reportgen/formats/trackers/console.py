@@ -125,12 +125,14 @@ def _parse_dict_line(line: str) -> _Line | None:
 
 def _split_at_dashes(rest: str) -> list[tuple[str, str]]:
     """Return names and values: the value follows the last colon, and a name may contain a dash."""
-    pairs, begun = list[tuple[str, str]](), ""
+    pairs, begun = list[tuple[str, str]](), list[str]()
     for part in rest.split(" - "):
         name, colon, value = part.rpartition(":")
         if colon:
-            pairs.append(((begun + name).strip(), value))
-        begun = "" if colon else f"{begun}{part} - "
+            pairs.append((" - ".join((*begun, name)).strip(), value))
+            begun = []
+        else:
+            begun.append(part)
     return pairs
 
 
