@@ -36,34 +36,46 @@ class Units(NamedTuple):
 
 def find_percent(keys: RowKeys, runs: Sequence[Run]) -> Iterator[Units]:
     """Find percent beside shares in the metrics of runs, within each or between them."""
-    curves = not (keys.layout.outcomes or keys.layout.totals)
+    layout = keys.layout
+    value = "mean" if layout.outcomes or layout.totals else "last"
     groups: dict[str, list[Run]] = defaultdict(list)
     for one in runs:
         # Times and the like are no scores.
         if guess_direction(one.part) is not Direction.NEITHER:
             groups[one.part].append(one)
     # A setting is constant in each run.
-    groups = {part: some for part, some in groups.items() if keys.layout.totals or not _is_setting(some)}
-    found = [*_find_within(keys, groups)] if curves else []
+    groups = {part: some for part, some in groups.items() if layout.totals or not _is_setting(some)}
+    within = {} if value == "mean" else dict(_find_within(keys, groups))
+    yield from within.values()
+    between: dict[str, tuple[Run, Run]] = {}
     for part, some in groups.items():
-        by_series: dict[str, list[Run]] = defaultdict(list)
-        for one in some:
-            by_series[one.series].append(one)
-        for same in by_series.values():
+        may_be = layout.outcomes or may_be_percent(part) is not False
+        for same in [*_group_by_series(some), *([some] if may_be else [])]:
             shares, others = _split(same)
-            if _is_hundredfold(shares, others):
-                names = [f"{name_run(one.run)} of {quote(one.series)}" for one in (shares[0], others[0])]
-                found.append((part, _report(shares[0], others[0], names, "last")))
-    yield from (units for _, units in found)
-    known = {part for part, _ in found}
-    yield from _compare_series(keys, {part: some for part, some in groups.items() if part not in known})
+            if part not in within and shares and _is_hundredfold(shares, others, value):
+                between.setdefault(part, (shares[0], others[0]))
+    if layout.totals:
+        between = _choose_certain(groups, between)
+    reported: dict[str, list[Units]] = defaultdict(list)
+    for share, other in between.values():
+        reported[f"{share.series} {other.series}"].append(_report(share, other, value))
+    for first, *rest in reported.values():
+        more = f" (and in {len(rest)} more)" if rest else ""
+        yield Units(first.row, first.message + more)
+
+
+def _group_by_series(runs: Sequence[Run]) -> list[list[Run]]:
+    series: dict[str, list[Run]] = defaultdict(list)
+    for one in runs:
+        series[one.series].append(one)
+    return [*series.values()]
 
 
 def _is_setting(runs: Sequence[Run]) -> bool:
     return all(one.low == one.high for one in runs) and any(one.values > 1 for one in runs)
 
 
-def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[str, Units]]:
+def _find_within(keys: RowKeys, groups: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, Units]]:
     """Yield metrics and the place of runs whose values become a hundred times as large, or as small."""
     may_jump = {
         (one.series, one.run, one.part)
@@ -80,9 +92,7 @@ def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[
         'GROUP BY 1, 2, 3 ORDER BY min("row"), 3'
     )
     for series, run, part, values, places in rows:
-        if (series, run, part) not in may_jump:
-            continue
-        if (index := _find_jump(values)) is not None:
+        if (series, run, part) in may_jump and (index := _find_jump(values)) is not None:
             ends = " and then ".join(f"{value:.6g}" for value in values[index - 1 : index + 1])
             where = f" within {name_run(run)}" if run else ""
             message = f"{name_part(part)} of {quote(series)} is {ends}{where}: percent beside shares"
@@ -106,71 +116,45 @@ def _split(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
     return (shares, others) if is_split else ([], [])
 
 
-def _is_hundredfold(shares: Sequence[Run], others: Sequence[Run], *, both: bool = False) -> bool:
-    """Return whether others end, and begin unless that is 0, about a hundred times as high as shares."""
-    if not shares:
-        return False
-    pairs = [
-        (median(getattr(one, end) for one in shares), median(getattr(one, end) for one in others))
-        for end in ("first", "last")
-    ]
-    ratios = [high / low for low, high in pairs if low > 0 and high > 0]
-    if (both and len(ratios) < len(pairs)) or not pairs[1][0]:
-        return False
-    return bool(ratios) and all(_LEAST <= ratio <= _MOST for ratio in ratios)
+def _is_hundredfold(shares: Sequence[Run], others: Sequence[Run], value: str) -> bool:
+    """Return whether others are about a hundred times as large, and both are close to their own kind.
 
-
-def _is_apart(shares: Sequence[Run], others: Sequence[Run]) -> bool:
-    """Return whether others are about a hundred times as large, and both are close to their own kind."""
-    low, high = ([one.mean for one in some] for some in (shares, others))
-    is_close = min(high) / max(low) > max(max(some) / min(some) for some in (low, high))
-    return is_close and _LEAST <= median(high) / median(low) <= _MOST
-
-
-def _compare_series(keys: RowKeys, groups: Mapping[str, list[Run]]) -> Iterator[Units]:
-    """Yield metrics or benchmarks in which some series are in percent while others are shares.
-
-    A weak model may truly be a hundred times as bad, so that shares of totals must be those of series that
-    are so on several benchmarks and on none in percent.
+    Curves must be so at both ends, unless they begin at 0.
     """
-    found: dict[str, tuple[list[Run], list[Run]]] = {}
-    for part, runs in groups.items():
-        shares, others = _split(runs)
-        known = may_be_percent(part)
-        if not shares or (known is False and not keys.layout.outcomes):
-            continue
-        is_scored = keys.layout.outcomes or keys.layout.totals
-        if _is_apart(shares, others) if is_scored else _is_hundredfold(shares, others, both=not known):
-            found[part] = (shares, others)
-    if keys.layout.totals:
-        found = _choose_certain(groups, found)
-    reported: dict[frozenset[str], list[Units]] = defaultdict(list)
-    value = "mean" if keys.layout.outcomes or keys.layout.totals else "last"
-    for shares, others in found.values():
-        names = [quote(one.series) for one in (shares[0], others[0])]
-        reported[frozenset(one.series for one in shares)].append(_report(shares[0], others[0], names, value))
-    for first, *rest in reported.values():
-        more = f" (and in {len(rest)} more)" if rest else ""
-        yield Units(first.row, first.message + more)
+    for end in ("first", "last") if value == "last" else (value,):
+        low, high = ([getattr(one, end) for one in some] for some in (shares, others))
+        if min(*low, *high) > 0:
+            is_close = min(high) / max(low) > max(max(some) / min(some) for some in (low, high))
+            if not (is_close and _LEAST <= median(high) / median(low) <= _MOST):
+                return False
+        elif end == value:
+            return False
+    return True
 
 
 def _choose_certain(
-    groups: Mapping[str, list[Run]], found: Mapping[str, tuple[list[Run], list[Run]]]
-) -> dict[str, tuple[list[Run], list[Run]]]:
+    groups: Mapping[str, Sequence[Run]], found: Mapping[str, tuple[Run, Run]]
+) -> dict[str, tuple[Run, Run]]:
+    """Return the benchmarks of totals that show it within a series, or for one that is so on several.
+
+    A weak model may truly be a hundred times as bad; one in percent elsewhere is.
+    """
     in_percent = {one.series for runs in groups.values() for one in runs if one.high > 1}
-    counts = Counter(name for shares, _ in found.values() for name in {one.series for one in shares})
+    counts = Counter(share.series for share, _ in found.values())
     return {
-        part: (shares, others)
-        for part, (shares, others) in found.items()
-        if all(counts[one.series] > 1 and one.series not in in_percent for one in shares)
+        part: (share, other)
+        for part, (share, other) in found.items()
+        if share.series == other.series or (counts[share.series] > 1 and share.series not in in_percent)
     }
 
 
-def _report(share: Run, other: Run, names: Sequence[str], value: str) -> Units:
-    values = [
-        f"{getattr(one, value):.6g} for {name}" for one, name in zip((share, other), names, strict=True)
-    ]
-    message = f"{name_part(share.part)} is {' and '.join(values)}: percent beside shares"
+def _report(share: Run, other: Run, value: str) -> Units:
+    both = (share, other)
+    named = [quote(one.series) for one in both]
+    if share.series == other.series:
+        named = [f"{name_run(one.run)} of {name}" for one, name in zip(both, named, strict=True)]
+    shown = [f"{getattr(one, value):.6g} for {name}" for one, name in zip(both, named, strict=True)]
+    message = f"{name_part(share.part)} is {' and '.join(shown)}: percent beside shares"
     return Units(max(share.row, other.row), message)
 
 
