@@ -295,24 +295,19 @@ class EventRun:
 
     def _report_overlap(self) -> None:
         """Report how far earlier files go beyond the step at which a metric continues in this one."""
-        gone_over, at_once = [np.empty(0)], False
-        for pieces in self._pieces.values():
-            before = [piece for piece in pieces if piece.file < len(self._last) - 1 and len(piece.steps)]
-            if before:
-                steps, times = (np.concatenate(column) for column in list(zip(*before, strict=True))[1::2])
-                first = next((piece for piece in pieces if piece.file == len(self._last) - 1), None)
-                begins = min(self._begins, first.steps[0]) if first else self._begins
-                gone_over.append(steps[steps >= begins])
-                at_once |= first is not None and first.times[0] < np.fmax.reduce(times)
+        gone_over, this = [np.empty(0)], len(self._last) - 1
+        for *before, last in self._pieces.values():
+            if before and last.file == this:
+                steps = np.concatenate([piece.steps for piece in before])
+                gone_over.append(steps[steps >= min(self._begins, last.steps[0])])
         steps = np.unique(np.concatenate(gone_over))
-        if not len(steps):
-            return
-        how, rows = "the run was resumed", "the rows of both are kept, the later ones last"
-        if at_once:
-            how, rows = "several processes wrote at once", "the rows of all are kept, those of this file last"
-        again = f"{format_count(len(steps), 'step')} of earlier files ({_describe_range(steps)})"
-        message = f"{how}: this file goes back over {again}; {rows}"
-        self.findings.append(warn(self._path, message))
+        if len(steps):
+            again = f"{format_count(len(steps), 'step')} of earlier files ({_describe_range(steps)})"
+            how = "the run was resumed, or several processes wrote it"
+            message = (
+                f"{how}: this file goes back over {again}; the rows of all are kept, the later ones last"
+            )
+            self.findings.append(warn(self._path, message))
 
 
 def _describe_range(steps: FloatArray) -> str:

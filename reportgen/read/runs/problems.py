@@ -17,7 +17,7 @@ from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.registry import get_title
 from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import list_scores
-from reportgen.read.runs.labels import SCHEMES, find_differences
+from reportgen.read.runs.labels import SCHEMES, find_differences, is_experiment_setting
 from reportgen.read.runs.names import UNNAMED, warn_guessed, write_keys
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _MOST_MESSAGES: Final = 20
 _MOST_KEYS: Final = 5
 # Findings in up to so many files are reported one by one.
 _FEW_FILES: Final = 3
+_LAST_NUMBER: Final = re.compile(r"\d+$")
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 
@@ -41,7 +42,8 @@ def find_method(runs: ImportedRuns) -> tuple[str, ...]:
     """Return the settings whose values may be the series of all runs, repeated by seed; empty without any.
 
     They need several runs of each combination of values, no two with the same seed. There are none if names
-    or ``source.yml`` combine runs already.
+    or ``source.yml`` combine runs already. If runs differ in seeds alone, and their names in the last number,
+    it is a setting that they share.
     """
     logged = [
         (candidate, name)
@@ -55,6 +57,10 @@ def find_method(runs: ImportedRuns) -> tuple[str, ...]:
         return ()
     known = find_differences([candidate for candidate, _ in logged])
     keys = known.choose_keys()
+    if not known.keys and len({_LAST_NUMBER.sub("", name.series) for _, name in logged}) == 1:
+        some = [name.seed for _, name in logged]
+        shared = _find_shared_setting([candidate for candidate, _ in logged])
+        return (shared,) if shared and len(some) > 1 and len({*some} - {None}) == len(some) else ()
     if not keys or None in known.values:
         return ()
     seeds: dict[tuple[str | None, ...], list[str | None]] = defaultdict(list)
@@ -62,6 +68,17 @@ def find_method(runs: ImportedRuns) -> tuple[str, ...]:
         seeds[tuple((values or ())[known.keys.index(key)] for key in keys)].append(name.seed)
     repeated = all(len(some) > 1 and len({*some} - {None}) == len(some) for some in seeds.values())
     return keys if repeated else ()
+
+
+def _find_shared_setting(candidates: Sequence[Candidate]) -> str:
+    """Return a setting that is the same in all runs, words before numbers; empty if none is."""
+    first, *others = (one.run.config for one in candidates)
+    shared = [
+        key
+        for key in first
+        if is_experiment_setting(key) and all(one.get(key) == first[key] for one in others)
+    ]
+    return min(shared, key=lambda key: not isinstance(first[key], str), default="")
 
 
 def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic, ...]:
@@ -138,7 +155,9 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
         if own := SCHEMES.get(naming.series_by):
             # The key that preserves the series as found.
             advice += f"; if not, say {write_keys({'series_from': own})}"
-        yield Diagnostic(place, f"{alone}, though {key} and the seed tell {them} apart", advice, Stage.DATA)
+        shared = len({candidate.run.config.get(key) for candidate in runs.candidates} - {None}) == 1
+        differing = "the seed alone tells" if shared else f"{key} and the seed tell"
+        yield Diagnostic(place, f"{alone}, though {differing} {them} apart", advice, Stage.DATA)
 
 
 def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
