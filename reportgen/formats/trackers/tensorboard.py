@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from reportgen.core.words import format_count, format_number
-from reportgen.formats.cells import MOST_EXACT
 from reportgen.formats.decode import Count, is_pointer, read_head, report_left_out
 from reportgen.formats.files import natural_key
 from reportgen.formats.protobuf import MalformedError
@@ -199,7 +198,7 @@ class EventRun:
         Raises ``UnreadableError`` if it is not an event file, cannot be read, or has too many metrics or
         values of one.
         """
-        self._path, rounded = path, 0
+        self._path = path
         self._reader.malformed = self._strange = self._replaced = 0
         self._begins, self._began = math.inf, math.nan
         self._last.append(math.nan)
@@ -213,19 +212,16 @@ class EventRun:
             pieces = self._pieces.setdefault(tag, [])
             count = sum(len(piece.steps) for piece in pieces) + len(steps)
             check_value_count(count, path, list(self._names)[tag])
-            rounded += int(np.count_nonzero(np.abs(steps) > MOST_EXACT))
             with np.errstate(over="ignore"):
                 times = np.rint(walls * 1000)
             times[~np.isfinite(times)] = np.nan
             pieces.append(_Piece(len(self._last) - 1, steps, values, times))
             self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
         shown = f" no UTF-8 text: what cannot be read in it is shown as {_REPLACEMENT}"
-        beyond = " beyond 2 to the power of 53: a double holds these only roughly"
         for number, singular, plural, rest in (
             (self._reader.malformed, "record", "records", " that cannot be parsed: left out"),
             (self._strange, "scalar", "scalars", " without exactly one number: left out"),
             (self._replaced, "tag that is", "tags that are", shown),
-            (rounded, "step", "steps", beyond),
         ):
             self.findings += Count(number).describe(path, singular, plural, rest)
         self._discard_restarted()

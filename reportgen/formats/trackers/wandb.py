@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from filecmp import cmp
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
@@ -299,10 +298,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
         for log in logs
         if log.parent.name != _LATEST
         or not any(
-            other.name == log.name
-            and other.parent.parent == log.parent.parent
-            and other != log
-            and cmp(other, log, shallow=False)
+            other.name == log.name and other.parent.parent == log.parent.parent and other != log
             for other in logs
         )
     ]
