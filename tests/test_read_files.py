@@ -111,22 +111,9 @@ def test_a_metric_file_is_read_in_little_memory(tmp_path: Path, monkeypatch: pyt
     tracemalloc.stop()
     assert run.metrics["loss"].values.tolist() == [step / 7 for step in range(200_000)]
     assert peak < 4 * 3 * 8 * 200_000
-    monkeypatch.setattr("reportgen.formats.trackers.mlflow_files.MOST_POINTS", 100_000)
-    with pytest.raises(UnreadableError, match="the metric has more than 100,000 values"):
+    monkeypatch.setattr("reportgen.formats.run_data.MOST_POINTS", 100_000)
+    with pytest.raises(UnreadableError, match='the metric "loss" has more than 100,000 values'):
         read(tmp_path)
-
-
-def test_a_run_with_many_irregular_files(tmp_path: Path) -> None:
-    """Twenty are named, and the others counted; a setting longer than 1 MiB is left out."""
-    metrics = {f"m{number:02}": b"torn" for number in range(21)}
-    folder = write_run(tmp_path, RUN, loss=LOSS, **metrics)
-    write_file(folder / "params/prompt", "x" * ((1 << 20) + 1))
-    (run,) = read(tmp_path)
-    *said, rest = list_messages(run)
-    assert rest == "2 more files of the run are irregular in these ways"
-    assert said[0].startswith("the file is larger than 1 MiB, which is more than is read at once: left out")
-    assert sum("torn" in message for message in said) == len(said) - 1 == 19
-    assert (list(run.metrics), "prompt" in run.config) == (["loss"], False)
 
 
 # Databases

@@ -172,7 +172,7 @@ _MANY = 1_000_000
     [
         (f"step:1 - a:1{' - x' * _MANY}:2", {"a": 1.0, f"x{' - x' * (_MANY - 1)}": 2.0}),
         (f"step:1 - a:1{' ' * _MANY}- b:2", {"a": 1.0, "b": 2.0}),
-        (f"step:1 - a:1{' [repeated 2x' * _MANY} - b:2", {"b": 2.0}),
+        (f"step:1 - a:1{' [repeated 2x' * _MANY} - b:2", {"a": 1.0}),
         (f"Episode [1/2]:  50%|x|1/2 [00:01<00:01, 1it/s, {'a=1 ' * _MANY}", {}),
         (f"{'Train step of epoch 0:  50%|x|1/2 [00:01<00:01, 1it/s, ' * (_MANY // 10)}a=1]", {"a": 1.0}),
     ],

@@ -27,8 +27,6 @@ Reduce: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
 """Function that shortens each object of a JSON file as it is parsed."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-_BETWEEN: Final = re.compile(r"\}\s*,\s*(?=\{)")
-_PIECE: Final = 1 << 18
 _DEEPEST: Final = 20
 _LONGEST_TEXT: Final = 200
 _decode: Final = json.JSONDecoder().raw_decode
@@ -87,20 +85,7 @@ class JsonListItems:
     def __iter__(self) -> Iterator[Any]:
         self.at = _skip_space(self._text, self.at)
         self.ended = self._text[self.at : self.at + 1] == "]"
-        one_by_one_until = 0
         while not self.ended:
-            if self.at >= one_by_one_until:
-                # A few hundred objects at once, which is faster, up to what looks like the end of an item. If
-                # it is inside an item, the unbalanced text before it does not parse.
-                between = _BETWEEN.search(self._text, self.at + _PIECE)
-                part = self._text[self.at : between.start() + 1] if between else ""
-                many = parse_or_none(f"[{part}]") if between else None
-                one_by_one_until = between.end() if between else len(self._text)
-                if many is not None:
-                    self.at = one_by_one_until
-                    self.count += len(many)
-                    yield from many
-                    continue
             try:
                 item, self.at = _decode(self._text, self.at)
             except (ValueError, RecursionError):

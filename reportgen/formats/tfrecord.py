@@ -1,4 +1,4 @@
-"""Records of a TFRecord file, checked by CRC-32C, in blocks of many records.
+"""Records of a TFRecord file, checked by CRC-32C.
 
 A record is the length of its message (uint64), the checksum of that length, the message, and its checksum,
 all little-endian. Source: TensorFlow, tensorflow/core/lib/io/record_writer.h, and the guide "TFRecord and
@@ -7,15 +7,14 @@ tf.train.Example"; checksums are masked as in tensorflow/core/lib/hash/crc32c.h.
 
 from __future__ import annotations
 
-import array
 import os
 import struct
-from typing import TYPE_CHECKING, Final, TypeAlias
+from itertools import compress
+from typing import TYPE_CHECKING, Final
 
 import google_crc32c
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
 from numpy.lib.stride_tricks import sliding_window_view
 
 from reportgen.core.words import format_count
@@ -23,45 +22,19 @@ from reportgen.formats.decode import LARGEST_PART, NOTHING_LOGGED, refuse_pointe
 from reportgen.formats.runs import UnreadableError, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from io import BufferedReader
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
 
 
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Places: TypeAlias = npt.NDArray[np.int64]
-
 HEADER: Final = 12
-FEWEST_IN_ARRAY: Final = 16
-"""Fewest records of one length that are worth an array of their own."""
-
 _FRAME: Final = HEADER + 4
 _BLOCK: Final = 8 << 20
 _LENGTH: Final = struct.Struct("<Q")
 _CHECKSUM: Final = struct.Struct("<I")
 _GZIP: Final = b"\x1f\x8b"
-
-
-class Block(Struct, frozen=True):
-    """Whole records that are contiguous in memory."""
-
-    data: memoryview
-    # Start and length of each message in ``data``, shape (n,), in the order of writing.
-    starts: Places
-    lengths: Places
-    # For each frequent length: the record indices, shape (m,), and their messages, (m, length).
-    same_length: tuple[tuple[Places, Bytes], ...]
-    # Indices of the records with an infrequent length.
-    others: Places
-    # Indices of the records with a wrong checksum, which are in neither of the two above.
-    damaged: Places
-
-    def get_message(self, record: int) -> memoryview:
-        """Return the message of one record."""
-        start = int(self.starts[record])
-        return self.data[start : start + int(self.lengths[record])]
 
 
 def calculate_checksum(record: bytes) -> int:
@@ -96,15 +69,15 @@ def find_messages(beginning: bytes) -> Iterator[memoryview]:
         yield memoryview(beginning)[start:stop]
 
 
-def read_blocks(path: Path, findings: list[Diagnostic]) -> Iterator[Block]:
-    """Yield all whole records; report the others in ``findings``.
+def read_records(path: Path, findings: list[Diagnostic]) -> Iterator[list[bytes]]:
+    """Yield the messages of all whole records, many at once; report the others in ``findings``.
 
     A message that is damaged or beyond 128 MiB is left out. The length of a message locates the next record,
     so the rest of the file is not read if that length is damaged. A file that does not start with a record
     raises ``UnreadableError``.
     """
     with path.open("rb") as file:
-        yield from _Scan(path, file, findings).read_blocks()
+        yield from _Scan(path, file, findings).read_records()
 
 
 class _Scan:
@@ -117,15 +90,20 @@ class _Scan:
         self.rest, self.base, self.count = b"", 0, 0
         self.damaged = self.first_damaged = self.too_long = 0
 
-    def read_blocks(self) -> Iterator[Block]:
+    def read_records(self) -> Iterator[list[bytes]]:
         going = True
         while going:
             missing = self.lengths.get(self.rest[:HEADER], 0) + _FRAME - len(self.rest)
             more = self.file.read(max(_BLOCK, missing))
             data = self.rest + more if self.rest else more
-            # Collect where messages start, and stop after the last whole record or at a wrong header.
-            begins, stop, last = array.array("q"), 0, len(data) - HEADER
-            add, lengths = begins.append, self.lengths
+            # Collect messages, and stop after the last whole record or at a wrong header.
+            messages, ends, stop, last, lengths = (
+                list[bytes](),
+                list[int](),
+                0,
+                len(data) - HEADER,
+                self.lengths,
+            )
             while stop <= last:
                 header = data[stop : stop + HEADER]
                 length = lengths.get(header)
@@ -134,20 +112,20 @@ class _Scan:
                     if length is None:
                         break
                     lengths[header] = length
-                add(stop + HEADER)
-                stop += _FRAME + length
-            if stop > len(data):
-                stop = begins.pop() - HEADER
-            starts = np.array(begins, np.int64)
-            block = _check_records(data, starts, stop)
-            if len(block.damaged):
-                self.first_damaged = self.first_damaged or self.count + 1 + int(block.damaged[0])
-                self.damaged += len(block.damaged)
-            self.count += len(block.starts)
+                end = stop + HEADER + length
+                if end + _CHECKSUM.size > len(data):
+                    break
+                messages.append(data[stop + HEADER : end])
+                ends.append(end)
+                stop = end + _CHECKSUM.size
+            fine = _check_messages(data, messages, ends)
+            if damaged := len(messages) - sum(fine):
+                self.first_damaged = self.first_damaged or self.count + 1 + fine.index(False)
+                self.damaged += damaged
+            self.count += len(messages)
             self.rest, self.base = data[stop:], self.base + stop
             going = self._continue(at_end=not more)
-            if len(block.starts):
-                yield block
+            yield [*compress(messages, fine)] if damaged else messages
 
     def _continue(self, *, at_end: bool) -> bool:
         """Return whether to read on; otherwise report why not."""
@@ -203,27 +181,11 @@ class _Scan:
         return os.fstat(self.file.fileno()).st_size
 
 
-def _check_records(data: bytes, starts: Places, stop: int) -> Block:
-    """Group the records that start at ``starts``, up to ``stop``, by length and checksum."""
-    view, content = memoryview(data), np.frombuffer(data, np.uint8)
-    lengths = np.diff(starts, append=stop + HEADER) - _FRAME
-    if not len(starts):
-        return Block(view, starts, lengths, (), starts, starts)
-    ends = starts + lengths
-    messages = (data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
-    right = _mask(np.fromiter(map(google_crc32c.value, messages), np.uint32, len(starts)))
-    fine = right == sliding_window_view(content, 4)[ends].view("<u4")[:, 0]
-    same_length, others = [], [np.empty(0, np.int64)]
-    order = np.argsort(lengths, kind="stable")
-    for members in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-        length, members_fine = int(lengths[members[0]]), fine[members]
-        if len(members) < FEWEST_IN_ARRAY or not length:
-            others.append(members[members_fine])
-        elif members_fine.all():
-            same_length.append((members, sliding_window_view(content, length)[starts[members]]))
-        elif members_fine.any():
-            whole = members[members_fine]
-            same_length.append((whole, sliding_window_view(content, length)[starts[whole]]))
-    return Block(
-        view, starts, lengths, tuple(same_length), np.sort(np.concatenate(others)), np.flatnonzero(~fine)
-    )
+def _check_messages(data: bytes, messages: Sequence[bytes], ends: Sequence[int]) -> list[bool]:
+    """Return whether each message has the checksum that follows its end."""
+    if not messages:
+        return []
+    right = _mask(np.fromiter(map(google_crc32c.value, messages), np.uint32, len(messages)))
+    stated = sliding_window_view(np.frombuffer(data, np.uint8), _CHECKSUM.size)[ends].view("<u4")[:, 0]
+    found: list[bool] = (right == stated).tolist()
+    return found

@@ -5,7 +5,6 @@ A row is a document and filter, with a column for each metric.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -72,7 +71,6 @@ class _SampleRows(Struct):
     texts: bool  # whether answers have texts
     answers: AnswerRows = field(default_factory=AnswerRows)
     count: int = 0
-    hashes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     unnumbered: int = 0
     known: set[tuple[str, str]] = field(default_factory=set)
 
@@ -82,7 +80,6 @@ class _SampleRows(Struct):
             self.unnumbered += 1
             return
         self.known.add((problem, chosen))
-        self.hashes[problem] |= {as_word(row.get("doc_hash"))} - {""}
         self.count += 1
         # Choices by likelihood have no answer of their own.
         taken = row.get("filtered_resps")
@@ -100,9 +97,6 @@ class _SampleRows(Struct):
         )
 
     def list_messages(self) -> Iterator[str]:
-        if differing := sorted(problem for problem, hashes in self.hashes.items() if len(hashes) > 1):
-            count = format_count(len(differing), "document number stands", "document numbers stand")
-            yield f"{count} for different documents: {scores.list_shortened(differing)}"
         if repeated := self.count - len(self.known):
             yield f"{format_count(repeated, 'row repeats', 'rows repeat')} a document and filter"
         if self.unnumbered:

@@ -20,13 +20,12 @@ from reportgen.formats.evaluations.texts import read_promptfoo_texts
 from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import (
     JsonLines,
-    as_list,
     as_word,
     read_json_object,
     shorten_cell,
 )
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Evaluation, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, ScoredAnswer, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,11 +88,10 @@ def _build_evaluations(
         short = len(prompt) <= _LONGEST_LABEL and "\n" not in prompt
         label = prompt if short else f"prompt {prompts.index(prompt) + 1}"
         answers = _build_answers(rows, problems, metrics, texts=texts)
-        totals = tuple(_build_totals(document, provider, prompt))
-        messages = [*scores.compare_means(answers, {total.metric: total for total in totals}, "results")]
+        messages = list[str]()
         if errors := [shorten_cell(row.get("error")) for row in rows if _is_error(row)]:
             failed = f"{format_count(len(errors), 'test')} of {shorten_cell(provider)}"
-            messages.insert(0, f"{failed} ended in an error, such as: {errors[0]}")
+            messages.append(f"{failed} ended in an error, such as: {errors[0]}")
         yield Evaluation(
             path=path,
             model=f"{provider}, {label}" if len(prompts) > 1 else provider,
@@ -101,7 +99,6 @@ def _build_evaluations(
             run=date,
             protocol=scores.build_protocol(protocol | {"prompt": label, "date": date}),
             answers=answers,
-            totals=totals,
             findings=tuple(scores.make_findings(path, messages)),
         )
 
@@ -116,17 +113,6 @@ def _name_problems(rows: _Rows) -> dict[str, str]:
         test: text if text and times[text] == 1 else f"{text} {number}".strip()
         for number, (test, text) in enumerate(tests.items(), 1)
     }
-
-
-def _build_totals(document: Mapping[str, Any], provider: str, prompt: str) -> Iterator[Total]:
-    """Yield the share of graded tests that passed."""
-    results = get_mapping(document, "results")
-    for part in as_list(results.get("prompts") or get_inner(results, "table", "head", "prompts")):
-        counts = (get_inner(part, "metrics", f"test{end}Count") for end in ("Pass", "Fail"))
-        passed, failed = map(parse_number, counts)
-        is_same = (as_word(get_inner(part, "provider")), _name_prompt(part)) == (provider, prompt)
-        if is_same and passed is not None and (graded := passed + (failed or 0)):
-            yield Total(PASSED, passed / graded, higher_is_better=True)
 
 
 def _name_prompt(prompt: object) -> str:

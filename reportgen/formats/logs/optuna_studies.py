@@ -1,12 +1,12 @@
 """Studies of Optuna: each trial is a run, with its parameters as settings and its values.
 
 Schema: optuna/optuna, optuna/storages/_rdb/models.py: tables ``studies``, ``study_directions``, ``trials``,
-``trial_params``, ``trial_values`` and ``trial_intermediate_values``. Before version 2.4 the value was in
-``trials``; since version 3 a type beside a value marks infinities and NaN, which are NULL. A categorical
-parameter is the index into the choices of its distribution. optuna/study/_dataframe.py,
-``Study.trials_dataframe()``: columns ``number``, ``value`` or ``values_0``, ``params_NAME`` and ``state``.
-optuna/storages/journal/_storage.py: JSON Lines with an operation each, by ``op_code``; trials and studies are
-numbered in the order of their creation.
+``trial_params``, ``trial_values`` and ``trial_intermediate_values``. Since version 3 a type beside a value
+marks infinities and NaN, which are NULL. A categorical parameter is the index into the choices of its
+distribution. optuna/study/_dataframe.py, ``Study.trials_dataframe()``: columns ``number``, ``value`` or
+``values_0``, ``params_NAME`` and ``state``. optuna/storages/journal/_storage.py: JSON Lines with an operation
+each, by ``op_code``; trials and studies are numbered in the order of their creation. A study is a series: its
+trials are points of one search.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.formats.decode import Count, Decoder
 from reportgen.formats.files import get_ending
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Setting
     from reportgen.formats.sqlite import SqliteStore
 
-
-"""A study is a series: its trials are points of one search."""
 
 _COLUMNS: Final = {"trial_id", "number", "study_id", "state"}
 _VALUE: Final = "value"
@@ -76,104 +75,87 @@ def _is_journal(file: Path) -> bool:
 
 def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield every trial: its reports by step and, if it is complete, its values at its number."""
-    if get_ending(unit.path) == ".csv":
-        yield from _read_table(unit.path, unit.selected)
-        return
-    if get_ending(unit.path) in _JOURNALS:
-        yield from _read_journal(unit.path, unit.selected)
-        return
-    with open_store(unit.path) as store:
-        store.check_columns("trials", _COLUMNS, "study of Optuna")
-        directions, objectives = _read_directions(store), _count_objectives(store)
-        named = [store.name_column("trials", name) for name in (_VALUE, "datetime_complete")]
-        columns = ", ".join(["trial_id, number, trials.study_id, study_name, state", *named])
-        order = "FROM trials JOIN studies USING (study_id) ORDER BY trials.study_id, number"
-        trials = list(store.select(f"SELECT {columns} {order}"))
-        for trial, number, study, name, state, value, end in trials:
-            builder = MetricsBuilder(unit.path, unit.selected, timed=True)
-            time = number_or_nan(parse_time(end))
-            ways = directions.get(study, ())
-            if state in _UNFINISHED:
-                for objective in _name_objectives(objectives.get(study, 1)):
-                    builder.add(objective, number, math.nan, time)
-            elif value is not None:
-                builder.add_cell(_VALUE, number, value, time)
-            else:
-                _add_values(store, trial, number, builder, time)
-            _add_reports(store, trial, builder)
-            config = {**_read_params(store, trial), "state": str(state)}
-            config |= {"direction": ways[0]} if len(ways) == 1 else {}
-            id_ = f"{name} {number}"
-            found = (*builder.list_findings(), *store.list_findings())
-            better = _name_directions(ways)
-            yield LoggedRun(unit.path, str(name), id_, "", config, builder.build(), "step", found, better)
+    ending = get_ending(unit.path)
+    readers = {".csv": _read_table, **dict.fromkeys(_JOURNALS, _read_journal)}
+    yield from readers.get(ending, _read_store)(unit.path, unit.selected)
 
 
-def _read_directions(store: SqliteStore) -> dict[int, tuple[str, ...]]:
-    """Return whether each study should ``minimize`` or ``maximize``, for each of its objectives."""
-    columns = store.columns.get("study_directions", ())
-    if "direction" not in columns:
-        return {}
-    order = "objective" if "objective" in columns else "study_id"
-    query = f"SELECT study_id, direction FROM study_directions ORDER BY {order}"  # noqa: S608 - our names
-    found: dict[int, tuple[str, ...]] = {}
-    for study, direction in store.select(query):
-        found[study] = (*found.get(study, ()), str(direction).lower())
-    return found
+class _Trial(Struct):
+    """Trial of a study, as far as it is known."""
+
+    study: int
+    number: float
+    state: str = ""
+    end: object = None
+    values: list[Any] = field(default_factory=list)  # of all objectives
+    reports: dict[float, Any] = field(default_factory=dict)  # by step
+    config: dict[str, Setting] = field(default_factory=dict)
 
 
-def _name_directions(ways: Sequence[str]) -> dict[str, bool]:
-    """Return whether higher is better by metric; a study of several objectives reports nothing on the way."""
-    metrics = (_VALUE, _INTERMEDIATE) if len(ways) == 1 else _name_objectives(len(ways))
-    by_metric = zip(metrics, (*ways, *ways) if len(ways) == 1 else ways, strict=True)
-    return {metric: way == "maximize" for metric, way in by_metric if way in {"maximize", "minimize"}}
-
-
-def _count_objectives(store: SqliteStore) -> dict[int, int]:
-    """Return how many values the trials of each study have, if any."""
-    if "objective" not in store.columns.get("trial_values", ()):
-        return {}
-    query = "SELECT study_id, max(objective) + 1 FROM trial_values JOIN trials USING (trial_id) GROUP BY 1"
-    return dict(store.select(query))
+def _make_run(
+    path: Path, study: str, ways: Sequence[str], trial: _Trial, selected: Collection[str] | None
+) -> LoggedRun:
+    """Return a trial as a run; ``ways`` say whether each objective should be minimized or maximized."""
+    builder, time = MetricsBuilder(path, selected, timed=True), number_or_nan(parse_time(trial.end))
+    names = _name_objectives(len(ways) or len(trial.values) or 1)
+    is_final = trial.state.rpartition(".")[2] not in _UNFINISHED
+    for name, value in zip(names, trial.values if is_final else [math.nan] * len(names), strict=False):
+        builder.add_cell(name, trial.number, value, time)
+    for step, cell in trial.reports.items():
+        builder.add_cell(_INTERMEDIATE, step, cell)
+    config = {**trial.config, "state": trial.state, **({"direction": ways[0]} if len(ways) == 1 else {})}
+    # A study of several objectives reports nothing on the way.
+    better = zip((*names, _INTERMEDIATE), (*ways, *ways) if len(ways) == 1 else ways, strict=False)
+    return LoggedRun(
+        path,
+        study,
+        f"{study} {trial.number:.0f}",
+        config=config,
+        metrics=builder.build(),
+        findings=tuple(builder.list_findings()),
+        higher_is_better={name: way == "maximize" for name, way in better if way in {"minimize", "maximize"}},
+    )
 
 
 def _name_objectives(count: int) -> tuple[str, ...]:
     return (_VALUE,) if count == 1 else tuple(f"values_{number}" for number in range(count))
 
 
-def _add_values(store: SqliteStore, trial: int, number: float, builder: MetricsBuilder, time: float) -> None:
-    """Add the values of all objectives."""
-    if "objective" in store.columns.get("trial_values", ()):
-        kind = store.name_column("trial_values", "value_type")
-        query = f"SELECT objective, value, {kind} FROM trial_values WHERE trial_id = ? ORDER BY 1"  # noqa: S608
-        rows = list(store.select(query, (trial,)))
-        for objective, value, type_ in rows:
-            name = _VALUE if len(rows) == 1 else f"values_{objective}"
-            builder.add_cell(name, number, _INFINITIES.get(type_, value), time)
+def _read_store(path: Path, selected: Collection[str] | None) -> Iterator[LoggedRun]:
+    with open_store(path) as store:
+        store.check_columns("trials", _COLUMNS, "study of Optuna")
+        names = {study: str(name) for study, name in _select(store, "studies", "study_id", "study_name")}
+        ways: dict[int, list[str]] = defaultdict(list)
+        for study, _, way in _select(store, "study_directions", "study_id", "objective", "direction"):
+            ways[study].append(str(way).lower())
+        rows = _select(store, "trials", "study_id", "number", "trial_id", "state", "datetime_complete")
+        trials = {key: _Trial(study, number, str(state), end) for study, number, key, state, end in rows}
+        for key, _, value, kind in _select(
+            store, "trial_values", "trial_id", "objective", "value", "value_type"
+        ):
+            trials[key].values.append(_INFINITIES.get(kind, value))
+        columns = ("trial_id", "step", _INTERMEDIATE, f"{_INTERMEDIATE}_type")
+        for key, step, value, kind in _select(store, "trial_intermediate_values", *columns):
+            trials[key].reports[number_or_nan(step)] = _INFINITIES.get(kind, value)
+        columns = ("trial_id", "param_id", "param_name", "param_value", "distribution_json")
+        for key, _, name, value, distribution in _select(store, "trial_params", *columns):
+            if value is not None:
+                trials[key].config[str(name)] = _choose_param(value, distribution)
+        findings = tuple(store.list_findings())
+        for trial in trials.values():
+            run = _make_run(path, names.get(trial.study, ""), ways[trial.study], trial, selected)
+            yield replace(run, findings=(*run.findings, *findings))
+            findings = ()
 
 
-def _add_reports(store: SqliteStore, trial: int, builder: MetricsBuilder) -> None:
-    """Add the values that a trial reported on the way."""
-    if _INTERMEDIATE in store.columns.get("trial_intermediate_values", ()):
-        kind = store.name_column("trial_intermediate_values", "intermediate_value_type")
-        query = (
-            f"SELECT step, intermediate_value, {kind} FROM trial_intermediate_values "  # noqa: S608 - our names
-            "WHERE trial_id = ? ORDER BY step"
-        )
-        for step, value, type_ in store.select(query, (trial,)):
-            builder.add_cell(_INTERMEDIATE, step, _INFINITIES.get(type_, value))
-
-
-def _read_params(store: SqliteStore, trial: int) -> dict[str, Setting]:
-    if "param_name" not in store.columns.get("trial_params", ()):
-        return {}
-    columns = "param_name, param_value, distribution_json"
-    query = f"SELECT {columns} FROM trial_params WHERE trial_id = ? ORDER BY param_id"  # noqa: S608 - our own
-    params: dict[str, Setting] = {}
-    for name, value, distribution in store.select(query, (trial,)):
-        if value is not None:
-            params[str(name)] = _choose_param(value, distribution)
-    return params
+def _select(store: SqliteStore, table: str, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Yield cells of a table by its first two columns, of trials that there are; none if it has not these."""
+    if not {*names[:2]} <= store.columns.get(table, frozenset()):
+        return iter(())
+    columns = ", ".join(store.name_column(table, name) for name in names)
+    known = "WHERE trial_id IN (SELECT trial_id FROM trials)" if names[0] == "trial_id" else ""
+    order = "ORDER BY 1, 2"
+    return store.select(f"SELECT {columns} FROM {table} {known} {order}")  # noqa: S608 - names of ours
 
 
 def _choose_param(value: float, distribution: object) -> Setting:
@@ -186,71 +168,48 @@ def _choose_param(value: float, distribution: object) -> Setting:
     return chosen if isinstance(chosen, str | int | float) else str(chosen)
 
 
-class _Trial(Struct):
-    """Trial of a journal, as far as it was replayed."""
-
-    study: int
-    number: int
-    state: object = 0
-    end: object = None
-    values: list[Any] = field(default_factory=list)
-    reports: dict[float, Any] = field(default_factory=dict)
-    config: dict[str, Setting] = field(default_factory=dict)
-
-    def apply(self, item: Mapping[str, Any]) -> None:
-        """Apply an operation, or the state in which the trial was created."""
-        self.state = item.get("state", self.state)
-        self.end = item.get("datetime_complete", self.end)
-        if values := as_list(item.get("values")) or [one for one in (item.get("value"),) if one is not None]:
-            self.values = values
-        reports = as_mapping(item.get("intermediate_values"))
-        reports |= {as_word(item["step"]): item.get(_INTERMEDIATE)} if "step" in item else {}
-        self.reports |= {number_or_nan(step): cell for step, cell in reports.items()}
-        params, kinds = as_mapping(item.get("params")), as_mapping(item.get("distributions"))
-        if name := as_word(item.get("param_name")):
-            params, kinds = {name: item.get("param_value_internal")}, {name: item.get("distribution")}
-        for key, value in params.items():
-            if isinstance(value, int | float):
-                self.config[key] = _choose_param(value, kinds.get(key))
-
-
 def _read_journal(path: Path, selected: Collection[str] | None) -> Iterator[LoggedRun]:
     """Yield the trials of all studies that were not deleted."""
     lines, trials = JsonLines(path), list[_Trial]()
-    studies: list[tuple[str, tuple[str, ...]]] = []
+    studies: list[tuple[str, list[str]]] = []
     deleted = set[int]()
     counts: Counter[int] = Counter()
     for item in lines.read_objects():
         code, study, place = (_get_int(item.get(key)) for key in ("op_code", "study_id", "trial_id"))
         if code == _CREATE_STUDY:
-            ways = (_get_item(_WAYS, one) for one in as_list(item.get("directions")))
-            studies.append((as_word(item.get("study_name")), tuple(ways)))
+            ways = [_get_item(_WAYS, one) for one in as_list(item.get("directions"))]
+            studies.append((as_word(item.get("study_name")), ways))
         elif code == _DELETE_STUDY:
             deleted.add(study)
         elif code == _CREATE_TRIAL:
-            trials.append(_Trial(study, counts[study]))
+            trials.append(_Trial(study, counts[study], _STATES[0]))
             counts[study] += 1
-            trials[-1].apply(item)
+            _apply(trials[-1], item)
         elif 0 <= place < len(trials):
-            trials[place].apply(item)
+            _apply(trials[place], item)
     findings = tuple(lines.list_findings())
     for trial in trials:
-        if trial.study in deleted or not 0 <= trial.study < len(studies):
-            continue
-        name, directions = studies[trial.study]
-        builder, time = MetricsBuilder(path, selected, timed=True), number_or_nan(parse_time(trial.end))
-        state = _get_item(_STATES, trial.state)
-        values = [math.nan] * len(directions) if state in _UNFINISHED else trial.values
-        for metric, value in zip(_name_objectives(len(values)), values, strict=True):
-            builder.add_cell(metric, trial.number, value, time)
-        for step, cell in trial.reports.items():
-            builder.add_cell(_INTERMEDIATE, step, cell)
-        config = {**trial.config, "state": state}
-        config |= {"direction": directions[0]} if len(directions) == 1 else {}
-        found, findings = (*findings, *builder.list_findings()), ()
-        better = _name_directions(directions)
-        id_ = f"{name} {trial.number}"
-        yield LoggedRun(path, name, id_, "", config, builder.build(), "step", found, better)
+        if trial.study not in deleted and 0 <= trial.study < len(studies):
+            run = _make_run(path, *studies[trial.study], trial, selected)
+            yield replace(run, findings=(*findings, *run.findings))
+            findings = ()
+
+
+def _apply(trial: _Trial, item: Mapping[str, Any]) -> None:
+    """Apply an operation of a journal, or the state in which the trial was created."""
+    trial.state = _get_item(_STATES, item["state"]) if "state" in item else trial.state
+    trial.end = item.get("datetime_complete", trial.end)
+    if values := as_list(item.get("values")) or [one for one in (item.get("value"),) if one is not None]:
+        trial.values = values
+    reports = as_mapping(item.get("intermediate_values"))
+    reports |= {as_word(item["step"]): item.get(_INTERMEDIATE)} if "step" in item else {}
+    trial.reports |= {number_or_nan(step): cell for step, cell in reports.items()}
+    params, kinds = as_mapping(item.get("params")), as_mapping(item.get("distributions"))
+    if name := as_word(item.get("param_name")):
+        params, kinds = {name: item.get("param_value_internal")}, {name: item.get("distribution")}
+    for key, value in params.items():
+        if isinstance(value, int | float):
+            trial.config[key] = _choose_param(value, kinds.get(key))
 
 
 def _get_int(cell: object) -> int:
@@ -273,28 +232,23 @@ def _read_table(path: Path, selected: Collection[str] | None) -> Iterator[Logged
     decoding, strange = Decoder(path), Count()
     reader = csv.reader(line.replace("\r", "") for _, line in decoding.read_lines())
     header = next(reader, [])
-    runs = []
+    runs: list[LoggedRun] = []
     for cells in reader:
         row = dict(zip(header, cells, strict=False))
         number = parse_number_text(row.get("number", ""))
         if len(cells) != len(header) or number is None:
             strange.add(None)
             continue
-        builder = MetricsBuilder(path, selected, timed=True)
-        time = number_or_nan(parse_time(row.get("datetime_complete")))
-        config: dict[str, Setting] = {"state": row.get("state", "")}
-        is_final = row.get("state", "").rpartition(".")[2] not in _UNFINISHED
-        for name, cell in row.items():
-            if name == _VALUE or name.startswith("values_"):
-                builder.add_cell(name, number, cell if is_final else math.nan, time)
-            for part in ("params_", "user_attrs_"):
-                if name.startswith(part) and cell:
-                    config[name.removeprefix(part)] = _parse_setting(cell)
-        runs.append((config, builder))
+        trial = _Trial(0, number, row.get("state", ""), row.get("datetime_complete"))
+        trial.values = [cell for name, cell in row.items() if name == _VALUE or name.startswith("values_")]
+        for part in ("params_", "user_attrs_"):
+            own = {
+                name.removeprefix(part): cell for name, cell in row.items() if name.startswith(part) and cell
+            }
+            trial.config |= {name: _parse_setting(cell) for name, cell in own.items()}
+        runs.append(_make_run(path, path.stem, (), trial, selected))
     message = " with another number of cells than the header, or without a number: left out"
     findings = (*strange.describe(path, "row", "rows", message), *decoding.list_findings())
-    for index, (config, builder) in enumerate(runs):
-        found = findings if not index else ()
-        yield LoggedRun(
-            path, path.stem, f"{path.stem} {index}", "", config, builder.build(), "step", tuple(found)
-        )
+    for run in runs:
+        yield replace(run, findings=(*findings, *run.findings))
+        findings = ()

@@ -2,8 +2,8 @@
 
 SCHEMA: iterative/dvclive, src/dvclive/plots/metric.py (``plots/metrics/NAME.tsv``: columns ``step`` and the
 last part of the name, preceded by ``timestamp`` in milliseconds if configured) and src/dvclive/live.py
-(``metrics.json`` nests the last values, ``params.yaml`` holds the parameters). Older versions wrote to
-``metrics/``, to ``scalars/`` or directly into the folder, with a timestamp in each row.
+(``metrics.json`` nests the last values, ``params.yaml`` holds the parameters). Versions
+before 1.0, of 2022, wrote to other folders; a table of theirs is a run of its own.
 """
 
 from __future__ import annotations
@@ -31,30 +31,21 @@ _PARAMETERS: Final = "params.yaml"
 _STEP: Final = "step"
 _TIME: Final = "timestamp"
 _PLOTS: Final = ("metrics", "plots")
-_OLD_FOLDERS: Final = ("metrics", "scalars")
-_EVIDENCE: Final = frozenset((".json", ".yaml", ".html", ".md"))
 
 
 def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return runs: folders with DVCLive tables below them, or with only its last values."""
     names = (_LAST_VALUES, _PARAMETERS)
     extra = {(file.parent, file.name): file for file in files if file.name in names}
-    run_folders = {file.parent for file in files if file.suffix in _EVIDENCE}
     runs: dict[Path, list[Path]] = {}
     for file in files:
-        above = list(pairwise(file.parents))
         plots = next(
-            (parent.parent for folder, parent in above if (folder.name, parent.name) == _PLOTS), None
+            (above.parent for folder, above in pairwise(file.parents) if (folder.name, above.name) == _PLOTS),
+            None,
         )
         # Include empty tables where DVCLive writes them.
         if file.suffix == _TABLE and (_read_header(file) is not None or (plots and is_unfilled(file))):
-            # A folder further up with the name that older versions use may also hold many runs.
-            old = (
-                parent
-                for folder, parent in above
-                if folder.name in _OLD_FOLDERS and (folder == file.parent or parent in run_folders)
-            )
-            runs.setdefault(plots or next(old, file.parent), []).append(file)
+            runs.setdefault(plots or file.parent, []).append(file)
     for (folder, name), file in extra.items():
         if name == _LAST_VALUES and folder not in runs and (folder, _PARAMETERS) in extra:
             item = parse_beginning(read_head_text(file))
@@ -82,7 +73,7 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
     logged: set[str] = set()
     refused: list[UnreadableError] = []
     # A metric's name is the path of its table, relative to the folder of tables.
-    folders = (unit.path / "plots" / "metrics", *(unit.path / name for name in _OLD_FOLDERS), unit.path)
+    folders = (unit.path / "plots" / "metrics", unit.path)
     for file in unit.files:
         if file.suffix == _TABLE:
             paths = (file.relative_to(folder).as_posix() for folder in folders if file.is_relative_to(folder))

@@ -47,9 +47,6 @@ _NAMES_A_RUN: Final = frozenset(
     ("run", "run_id", "seed", "model", "series", "method", "name", "experiment", "metric", "metricName")
 )
 _NONE: Final = frozenset(("", "NA"))
-# From a table that went through a spreadsheet in much of Europe.
-_WITH_COMMA: Final = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
-_THOUSANDS: Final = re.compile(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 _MANY: Final = 8192
 _OTHER_LENGTH: Final = " with another number of cells than the header: left out"
 _OTHER_SCALE: Final = " without %, where others of the metric have one: read as NaN"
@@ -140,7 +137,7 @@ def read_rows(
     lines = (line for number, line in decoding.read_lines() if line or number == 1)
     header, separator = parse_header(next(lines, ""))
     step_name = _find_step(path, header, step_names)
-    step_column, count, commas, shares = header.index(step_name), 0, Count(), Count()
+    step_column, count, shares = header.index(step_name), 0, Count()
     strange, without, others = 0, 0, dict[str, str]()  # the first number in another notation, by column
     # A stray quote affects only its own line.
     rows = (split_cells(line, separator) for line in lines)
@@ -150,18 +147,17 @@ def read_rows(
         columns, times = _parse_columns(many, header, time_name)
         if not columns:
             continue
-        steps, stepped = _parse_numbers(columns[step_column], commas, shares)
+        steps, stepped = _parse_numbers(columns[step_column], shares)
         without += len(steps) - int(np.count_nonzero(stepped))
         for column, (name, cells) in enumerate(zip(header, columns, strict=True)):
             is_read = column != step_column and name not in {"", time_name} and is_metric(name)
             if is_read and builder.is_selected(name):
-                values, there = _parse_numbers(cells, commas, shares)
+                values, there = _parse_numbers(cells, shares)
                 builder.extend(name, steps[there], values[there], None if times is None else times[there])
                 if dropped := [cell for cell in compress(cells, ~there) if cell not in _NONE]:
                     builder.count_dropped(name, len(dropped))
                     others.setdefault(name, next(filter(is_other_number, dropped), ""))
     described = [
-        *commas.describe(path, "value", "values", " with a decimal comma: read as decimals"),
         *shares.describe(path, "value", "values", _OTHER_SCALE),
         *(_describe_other(path, name, cell) for name, cell in others.items() if cell and name not in builder),
         *Count(strange).describe(path, "row", "rows", _OTHER_LENGTH),
@@ -182,7 +178,7 @@ def _parse_columns(
     columns = list(zip(*whole, strict=True))
     if not columns or time_name not in header:
         return columns, None
-    numbers, _ = _parse_numbers(columns[header.index(time_name)], Count(), Count())
+    numbers, _ = _parse_numbers(columns[header.index(time_name)], Count())
     return columns, np.array([*map(convert_unix_time, numbers.tolist())])
 
 
@@ -203,21 +199,13 @@ def _describe_other(path: Path, name: str, cell: str) -> Diagnostic:
     )
 
 
-def _parse_numbers(
-    cells: Sequence[str], commas: Count, shares: Count
-) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def _parse_numbers(cells: Sequence[str], shares: Count) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Return numbers, NaN for others, and whether each cell is a number.
 
-    ``commas`` counts decimal commas, and ``shares`` numbers on another scale than percentages beside them.
+    ``shares`` counts numbers on another scale than percentages beside them.
     """
     with suppress(ValueError):
         return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
-    # Decimal commas become points if no cell of the column has a point already, or they may be of thousands.
-    with_comma = [cell for cell in cells if "," in cell]
-    if not (any("." in cell for cell in cells) or all(map(_THOUSANDS.fullmatch, with_comma))):
-        decimal = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
-        commas.number += sum(decimal)
-        cells = [cell.replace(",", ".") if is_ else cell for cell, is_ in zip(cells, decimal, strict=True)]
     numbers: list[float | None] = []
     for cell in cells:
         number = None if cell in _NONE else parse_number_text(cell)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _METRIC_COLUMNS: Final = {"key", "value", "run_uuid"}
 _INFINITY: Final = 1.7976931348623157e308
-_MOST_VARIABLES: Final = 30_000
 
 
 def find(files: Sequence[Path]) -> tuple[Unit, ...]:
@@ -38,7 +37,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit) -> Iterator[LoggedRun]:
-    """Yield every run that is not deleted; only the selected metrics are fetched."""
+    """Yield every run that is not deleted."""
     with open_store(unit.path) as store:
         store.check_columns("runs", {"run_uuid"}, get_title(unit.format))
         store.check_columns("metrics", _METRIC_COLUMNS, get_title(unit.format))
@@ -46,22 +45,12 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
         alive = [run[:-2] for run in runs if mlflow_files.DELETED not in run[-2:]]
         findings = mlflow_files.report_deleted(unit.path, len(runs) - len(alive), len(runs))
         names = {str(run[1]): str(run[2] or "") for run in runs}
-        rows_of_texts = [
-            _RunRows(store, table, ("key", "value"), f"{store.name_column(table, 'value')} IS NOT NULL")
-            for table in ("tags", "params")
-        ]
-        # The plus prevents an index of names from being used instead of that of runs.
-        few = (
-            sorted(unit.selected)
-            if unit.selected is not None and len(unit.selected) < _MOST_VARIABLES
-            else None
-        )
-        condition = "TRUE" if few is None else f"+metrics.key IN ({', '.join('?' * len(few))})"
-        metric_columns = ("key", "value", "step", "timestamp", "is_nan")
-        metric_rows = _RunRows(store, "metrics", metric_columns, condition, few or ())
+        rows_of_texts = [_RunRows(store, table, ("key", "value")) for table in ("tags", "params")]
+        metric_rows = _RunRows(store, "metrics", ("key", "value", "step", "timestamp", "is_nan"))
         for place, run_id, name, status, experiment in alive:
             tags, params = (
-                {str(key): str(value) for key, value in rows.read_run(place)} for rows in rows_of_texts
+                {str(key): str(value) for key, value in rows.read_run(place) if value is not None}
+                for rows in rows_of_texts
             )
             builder = MetricsBuilder(unit.path, unit.selected, timed=True)
             for key, value, step, time, is_nan in metric_rows.read_run(place):
@@ -98,22 +87,15 @@ class _RunRows:
     the case for parameters in every version.
     """
 
-    def __init__(
-        self,
-        store: SqliteStore,
-        table: str,
-        names: Sequence[str],
-        condition: str,
-        values: Sequence[object] = (),
-    ) -> None:
+    def __init__(self, store: SqliteStore, table: str, names: Sequence[str]) -> None:
         columns = [store.name_column(table, name) for name in names]
         query = (
             f"SELECT runs.rowid, {', '.join(columns)} FROM runs "  # noqa: S608 - names of ours
             f"CROSS JOIN {table} ON {table}.run_uuid = runs.run_uuid "
-            f"WHERE {condition} ORDER BY runs.rowid, {table}.rowid"
+            f"ORDER BY runs.rowid, {table}.rowid"
         )
         complete = store.columns.get(table, frozenset()) >= _METRIC_COLUMNS
-        rows = store.select(query, values) if complete else iter(())
+        rows = store.select(query) if complete else iter(())
         self._groups = groupby(rows, key=itemgetter(0))
         self._next = next(self._groups, None)
 

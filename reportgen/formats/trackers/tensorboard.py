@@ -25,13 +25,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from reportgen.core.words import format_count, format_number
-from reportgen.formats.cells import MOST_EXACT
 from reportgen.formats.decode import Count, is_pointer, read_head, report_left_out
 from reportgen.formats.files import natural_key
 from reportgen.formats.protobuf import MalformedError
 from reportgen.formats.run_data import check_metric_count, check_value_count, read_settings
 from reportgen.formats.runs import LoggedRun, Points, Unit, UnreadableError, warn
-from reportgen.formats.tfrecord import HEADER, find_messages, is_record_header, read_blocks
+from reportgen.formats.tfrecord import HEADER, find_messages, is_record_header, read_records
 from reportgen.formats.trackers.tensorboard_events import EventReader, parse_event, read_hyperparameters
 
 if TYPE_CHECKING:
@@ -185,8 +184,7 @@ class EventRun:
         self._reader = EventReader(self._number_metric, self._add_event)
         self._numbers: dict[bytes, int] = {}  # by tag as written
         self._names: dict[str, int] = {}
-        self._pieces: list[list[_Piece]] = []  # by metric, in the order of writing
-        self._appeared: dict[int, None] = {}
+        self._pieces: dict[int, list[_Piece]] = {}  # by metric, in the order of writing
         self._foreign: set[bytes] = set()
         self._of_tensors: set[bytes] = set()
         self._strange = self._replaced = 0
@@ -200,32 +198,30 @@ class EventRun:
         Raises ``UnreadableError`` if it is not an event file, cannot be read, or has too many metrics or
         values of one.
         """
-        self._path, rounded = path, 0
+        self._path = path
         self._reader.malformed = self._strange = self._replaced = 0
         self._begins, self._began = math.inf, math.nan
         self._last.append(math.nan)
         try:
-            for block in read_blocks(path, self.findings):
-                for tag, steps, walls, values in self._reader.read_block(block):
-                    pieces = self._pieces[tag]
-                    self._appeared.setdefault(tag)
-                    count = sum(len(piece.steps) for piece in pieces) + len(steps)
-                    check_value_count(count, path, list(self._names)[tag])
-                    rounded += int(np.count_nonzero(np.abs(steps) > MOST_EXACT))
-                    with np.errstate(over="ignore"):
-                        times = np.rint(walls * 1000)
-                    times[~np.isfinite(times)] = np.nan
-                    pieces.append(_Piece(len(self._last) - 1, steps, values, times))
-                    self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
+            for messages in read_records(path, self.findings):
+                self._reader.read(messages)
         except OSError as error:
             raise UnreadableError(path, f"it cannot be read ({error.strerror})") from error
+        for tag, columns in self._reader.take_columns().items():
+            steps, walls, values = (np.frombuffer(cells, np.float64) for cells in columns)
+            pieces = self._pieces.setdefault(tag, [])
+            count = sum(len(piece.steps) for piece in pieces) + len(steps)
+            check_value_count(count, path, list(self._names)[tag])
+            with np.errstate(over="ignore"):
+                times = np.rint(walls * 1000)
+            times[~np.isfinite(times)] = np.nan
+            pieces.append(_Piece(len(self._last) - 1, steps, values, times))
+            self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
         shown = f" no UTF-8 text: what cannot be read in it is shown as {_REPLACEMENT}"
-        beyond = " beyond 2 to the power of 53: a double holds these only roughly"
         for number, singular, plural, rest in (
             (self._reader.malformed, "record", "records", " that cannot be parsed: left out"),
             (self._strange, "scalar", "scalars", " without exactly one number: left out"),
             (self._replaced, "tag that is", "tags that are", shown),
-            (rounded, "step", "steps", beyond),
         ):
             self.findings += Count(number).describe(path, singular, plural, rest)
         self._discard_restarted()
@@ -235,8 +231,8 @@ class EventRun:
         """Return every metric in order of first appearance, except those that belong to other plugins."""
         foreign = {self._numbers[tag] for tag in self._foreign & self._of_tensors}
         names, metrics = list(self._names), {}
-        for number in self._appeared:
-            _, *columns = zip(*self._pieces[number], strict=True)
+        for number, pieces in self._pieces.items():
+            _, *columns = zip(*pieces, strict=True)
             points = Points(*map(np.concatenate, columns))
             if number not in foreign and len(points.steps):
                 metrics[names[number]] = points
@@ -254,9 +250,7 @@ class EventRun:
                 number = -1
             else:
                 number = self._names.setdefault(name, len(self._names))
-                if number == len(self._pieces):
-                    check_metric_count(number + 1, self._path)
-                    self._pieces.append([])
+                check_metric_count(len(self._names), self._path)
             self._numbers[scalar.tag] = number
         return number
 
@@ -279,7 +273,7 @@ class EventRun:
         """
         ended = {number for number, last in enumerate(self._last[:-1]) if not last > self._began}
         given_up = [np.empty(0)]
-        for pieces in self._pieces if self._begins < math.inf else ():
+        for pieces in self._pieces.values() if self._begins < math.inf else ():
             for index, (file, *columns) in enumerate(pieces):
                 if file in ended:
                     gone = columns[0] >= self._begins
@@ -297,24 +291,19 @@ class EventRun:
 
     def _report_overlap(self) -> None:
         """Report how far earlier files go beyond the step at which a metric continues in this one."""
-        gone_over, at_once = [np.empty(0)], False
-        for pieces in self._pieces:
-            before = [piece for piece in pieces if piece.file < len(self._last) - 1 and len(piece.steps)]
-            if before:
-                steps, times = (np.concatenate(column) for column in list(zip(*before, strict=True))[1::2])
-                first = next((piece for piece in pieces if piece.file == len(self._last) - 1), None)
-                begins = min(self._begins, first.steps[0]) if first else self._begins
-                gone_over.append(steps[steps >= begins])
-                at_once |= first is not None and first.times[0] < np.fmax.reduce(times)
+        gone_over, this = [np.empty(0)], len(self._last) - 1
+        for *before, last in self._pieces.values():
+            if before and last.file == this:
+                steps = np.concatenate([piece.steps for piece in before])
+                gone_over.append(steps[steps >= min(self._begins, last.steps[0])])
         steps = np.unique(np.concatenate(gone_over))
-        if not len(steps):
-            return
-        how, rows = "the run was resumed", "the rows of both are kept, the later ones last"
-        if at_once:
-            how, rows = "several processes wrote at once", "the rows of all are kept, those of this file last"
-        again = f"{format_count(len(steps), 'step')} of earlier files ({_describe_range(steps)})"
-        message = f"{how}: this file goes back over {again}; {rows}"
-        self.findings.append(warn(self._path, message))
+        if len(steps):
+            again = f"{format_count(len(steps), 'step')} of earlier files ({_describe_range(steps)})"
+            how = "the run was resumed, or several processes wrote it"
+            message = (
+                f"{how}: this file goes back over {again}; the rows of all are kept, the later ones last"
+            )
+            self.findings.append(warn(self._path, message))
 
 
 def _describe_range(steps: FloatArray) -> str:

@@ -8,7 +8,6 @@ identified only by its name, without ``run_id``. JSON has no NaN and no infiniti
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
 _METRIC_COLUMNS: Final = {"run_name", "step", "metrics", "timestamp"}
 # Added by Trackio to a configuration: user and time are not settings, and the group becomes `group`.
 _ADDED: Final = {"_Username", "_Created", "_Group"}
-# Names that JSON writes unescaped, whatever the writer.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9 _/:@%+-]+")
-_MOST_CONDITIONS: Final = 50
 
 
 def find(files: Sequence[Path]) -> tuple[Unit, ...]:
@@ -41,7 +37,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit) -> Iterator[LoggedRun]:
-    """Yield every run of the project; rows without a selected metric are not fetched."""
+    """Yield every run of the project."""
     with open_store(unit.path) as store:
         store.check_columns("metrics", _METRIC_COLUMNS, get_title(unit.format))
         # Names of runs by id, in the order of their first rows; a run may have only settings.
@@ -90,23 +86,16 @@ def _read_metrics(
     if "metrics" not in store.columns.get(table, ()):
         return builder
     columns = [store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
-    # The selected metrics, if JSON writes all their names unescaped and not nested.
-    top = sorted(selected or ())
-    if len(top) > _MOST_CONDITIONS or not all(map(_PLAIN.fullmatch, top)):
-        top = []
-    contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
     query = (
         # Sort row ids rather than rows, which are long.
         f"SELECT {', '.join(columns)} FROM {table} WHERE rowid IN "  # noqa: S608 - names of ours
-        f"(SELECT rowid FROM {table} WHERE {_choose_key(store, table)} = ?) {contains} ORDER BY rowid"
+        f"(SELECT rowid FROM {table} WHERE {_choose_key(store, table)} = ?) ORDER BY rowid"
     )
-    for step, time, text in store.select(query, (run, *(f'"{name}"' for name in top))):
+    for step, time, text in store.select(query, (run,)):
         record = _parse_object(text)
         rows["unreadable" if record is None else "whole"] += 1
         if record is None:
             continue
-        if top:
-            record = {name: record[name] for name in top if name in record}
         milliseconds = parse_time(time)
         row_time = math.nan if milliseconds is None else milliseconds
         for name, cell in iterate_cells(record, joint=".", media="_type"):

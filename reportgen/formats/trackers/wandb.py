@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from filecmp import cmp
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,9 +44,6 @@ _CHUNK: Final = Struct("<IHB")
 _SEEDS: Final = {kind: zlib.crc32(bytes([kind])) for kind in (FULL, FIRST, MIDDLE, LAST)}
 # Bytes that are read at once; a multiple of a block.
 _PIECE: Final = 128 * BLOCK
-# Possible kinds of a chunk, to search for the next whole one, in at most this many damaged places.
-_ANY_KIND: Final = re.compile(rb"[\x01-\x04]")
-_MOST_SEARCHES: Final = 100
 
 
 def _read_chunk(block: bytes, at: int) -> tuple[int, int, bytes, bool]:
@@ -65,7 +61,6 @@ class RecordLog:
         self._path = path
         self.records = 0
         self._gaps: list[range] = []
-        self._searches = 0
         # Start of the bytes lost since the last whole record, and whether data only ends too early.
         self._lost_from: int | None = None
         self._cut = False
@@ -124,7 +119,7 @@ class RecordLog:
             yield warn(self._path, f"{message}; {before}")
 
     def _read_block(self, block: bytes, at: int, base: int) -> list[bytes]:
-        """Return the records that end in a block, from ``at``; after damage, from the next whole chunk on."""
+        """Return the records that end in a block, from ``at``; the rest of it is lost after damage."""
         records: list[bytes] = []
         head = _CHUNK.size
         while at + head <= len(block):
@@ -132,11 +127,7 @@ class RecordLog:
             if not whole:
                 ends_early = kind in _SEEDS and len(data) < length and len(block) < BLOCK
                 self._start_gap(base + at, cut=ends_early or not any(block[at:]))
-                # Continue with the next whole chunk, or at the end of the block if there is none.
-                self._searches += 1
-                matches = _ANY_KIND.finditer(block, at + head) if self._searches <= _MOST_SEARCHES else ()
-                starts = (match.end() - head for match in matches)
-                at = next((start for start in starts if _read_chunk(block, start)[-1]), len(block))
+                at = len(block)  # the next block begins with a chunk
                 continue
             if kind in {FULL, FIRST}:
                 if self._record is not None:
@@ -307,10 +298,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
         for log in logs
         if log.parent.name != _LATEST
         or not any(
-            other.name == log.name
-            and other.parent.parent == log.parent.parent
-            and other != log
-            and cmp(other, log, shallow=False)
+            other.name == log.name and other.parent.parent == log.parent.parent and other != log
             for other in logs
         )
     ]

@@ -116,7 +116,6 @@ class History:
         self._known: dict[bytes, Column | None] = {}
         self._given_steps = Column("")
         self._media: set[str] = set()
-        self._strange: set[str] = set()
         self._malformed = self._selected_count = 0
 
     def add(self, record: bytes, at: int, end: int) -> None:
@@ -181,9 +180,6 @@ class History:
         yield from describe_dropped(self._path, dropped)
         if stepless := int(np.isnan(self._build_steps()).sum()):
             yield warn(self._path, f"{format_count(stepless, 'row')} without a step")
-        if self._strange:
-            names = format_count(len(self._strange), "metric name")
-            yield warn(self._path, f"bytes that are not UTF-8 in {names} are shown as U+FFFD")
         if self._malformed:
             rows = format_count(self._malformed, "row of the history is", "rows of the history are")
             yield warn(self._path, f"{rows} malformed: what could be read is read")
@@ -222,8 +218,6 @@ class History:
             if field in {_KEY, _NESTED_KEY} and isinstance(content, memoryview):
                 part = protobuf.decode_text(content)
                 parts.append(part)
-                if "\ufffd" in part:
-                    self._strange.add(part)
                 head += bytes([field << 3 | wire, len(content) & 0x7F]) + bytes(content)
             else:
                 values.append(decode_value(field, content))

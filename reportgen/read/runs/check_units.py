@@ -1,14 +1,12 @@
 """Percent beside shares in one metric: within a run, between the runs of a series, and between series.
 
-They are found by a factor of about 100. A loss, a return or a length may truly span it, so that the values
-around must agree, too: what comes before and after a jump, the other runs, the other benchmarks.
+They are found by a factor of about 100. A loss, a return or a length may truly span it, so that within a run
+only metrics whose names are those of shares count, and elsewhere the other runs and benchmarks must agree.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from decimal import Decimal
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -27,9 +25,6 @@ if TYPE_CHECKING:
 # Runs of one experiment are within a factor of two, a failed one is not.
 _LEAST, _MOST = 50, 200
 _PERCENT: Final = 100
-# Neighbouring values of a share differ by up to a quarter, or as others near them do.
-_STEP: Final = math.log(1.25)
-_ALTERNATING: Final = 3
 
 
 class Units(NamedTuple):
@@ -41,40 +36,52 @@ class Units(NamedTuple):
 
 def find_percent(keys: RowKeys, runs: Sequence[Run]) -> Iterator[Units]:
     """Find percent beside shares in the metrics of runs, within each or between them."""
-    curves = not (keys.layout.outcomes or keys.layout.totals)
+    layout = keys.layout
+    value = "mean" if layout.outcomes or layout.totals else "last"
     groups: dict[str, list[Run]] = defaultdict(list)
     for one in runs:
         # Times and the like are no scores.
         if guess_direction(one.part) is not Direction.NEITHER:
             groups[one.part].append(one)
     # A setting is constant in each run.
-    groups = {part: some for part, some in groups.items() if keys.layout.totals or not _is_setting(some)}
-    found = [*_find_within(keys, groups)] if curves else []
+    groups = {part: some for part, some in groups.items() if layout.totals or not _is_setting(some)}
+    within = {} if value == "mean" else dict(_find_within(keys, groups))
+    yield from within.values()
+    between: dict[str, tuple[Run, Run]] = {}
     for part, some in groups.items():
-        by_series: dict[str, list[Run]] = defaultdict(list)
-        for one in some:
-            by_series[one.series].append(one)
-        for same in by_series.values():
+        may_be = layout.outcomes or may_be_percent(part) is not False
+        for same in [*_group_by_series(some), *([some] if may_be else [])]:
             shares, others = _split(same)
-            if _is_hundredfold(shares, others):
-                names = [f"{name_run(one.run)} of {quote(one.series)}" for one in (shares[0], others[0])]
-                found.append((part, _report(shares[0], others[0], names, "last")))
-    yield from (units for _, units in found)
-    known = {part for part, _ in found}
-    yield from _compare_series(keys, {part: some for part, some in groups.items() if part not in known})
+            if part not in within and shares and _is_hundredfold(shares, others, value):
+                between.setdefault(part, (shares[0], others[0]))
+    if layout.totals:
+        between = _choose_certain(groups, between)
+    reported: dict[str, list[Units]] = defaultdict(list)
+    for share, other in between.values():
+        reported[f"{share.series} {other.series}"].append(_report(share, other, value))
+    for first, *rest in reported.values():
+        more = f" (and in {len(rest)} more)" if rest else ""
+        yield Units(first.row, first.message + more)
+
+
+def _group_by_series(runs: Sequence[Run]) -> list[list[Run]]:
+    series: dict[str, list[Run]] = defaultdict(list)
+    for one in runs:
+        series[one.series].append(one)
+    return [*series.values()]
 
 
 def _is_setting(runs: Sequence[Run]) -> bool:
     return all(one.low == one.high for one in runs) and any(one.values > 1 for one in runs)
 
 
-def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[str, Units]]:
+def _find_within(keys: RowKeys, groups: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, Units]]:
     """Yield metrics and the place of runs whose values become a hundred times as large, or as small."""
     may_jump = {
         (one.series, one.run, one.part)
         for part, runs in groups.items()
         for one in runs
-        if 0 <= one.low <= 1 < one.high <= _PERCENT and may_be_percent(part) is not False
+        if 0 <= one.low <= 1 < one.high <= _PERCENT and may_be_percent(part)
     }
     if not may_jump:
         return
@@ -85,35 +92,19 @@ def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[
         'GROUP BY 1, 2, 3 ORDER BY min("row"), 3'
     )
     for series, run, part, values, places in rows:
-        if (series, run, part) not in may_jump:
-            continue
-        if (index := _find_jump(values, is_share=bool(may_be_percent(part)))) is not None:
+        if (series, run, part) in may_jump and (index := _find_jump(values)) is not None:
             ends = " and then ".join(f"{value:.6g}" for value in values[index - 1 : index + 1])
             where = f" within {name_run(run)}" if run else ""
             message = f"{name_part(part)} of {quote(series)} is {ends}{where}: percent beside shares"
             yield part, Units(places[index], message)
 
 
-def _find_jump(values: Sequence[float], *, is_share: bool) -> int | None:
-    """Return the place of the first value in the other unit, or None: all else around has to agree."""
-    changes = [math.log(after) - math.log(before) for before, after in pairwise(values)]
+def _find_jump(values: Sequence[float]) -> int | None:
+    """Return the place of the first value in the other unit, or None: a share crosses 1 in no other way."""
     crossings = [place for place, pair in enumerate(pairwise(values), 1) if min(pair) <= 1 < max(pair)]
-    jumps = [one for one in crossings if math.log(_LEAST) <= abs(changes[one - 1]) <= math.log(_MOST)]
-    if not is_share and jumps != crossings:
-        return None
-    if len(jumps) >= _ALTERNATING:
-        return jumps[0]
-    for place in jumps:
-        # The first value is often that of a model before its training.
-        before, after = place, len(values) - place
-        if before < 2 or (after < 2 and not is_share):  # noqa: PLR2004 - a value and its neighbour
-            continue
-        near = range(max(1, place - 2), min(len(values), place + 3))
-        usual = median([abs(changes[one - 1]) for one in near if one not in jumps] or [0.0])
-        most = min(math.log(2), max(2 * usual, _STEP if is_share else 0.0))
-        if abs(abs(changes[place - 1]) - math.log(_PERCENT)) <= most:
-            return place
-    return None
+    ratios = [max(pair) / min(pair) for pair in pairwise(values)]
+    is_jump = all(_LEAST <= ratios[place - 1] <= _MOST for place in crossings)
+    return crossings[0] if crossings and is_jump else None
 
 
 def _split(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
@@ -125,78 +116,45 @@ def _split(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
     return (shares, others) if is_split else ([], [])
 
 
-def _is_hundredfold(shares: Sequence[Run], others: Sequence[Run], *, both: bool = False) -> bool:
-    """Return whether others end, and begin unless that is 0, about a hundred times as high as shares."""
-    if not shares:
-        return False
-    pairs = [
-        (median(getattr(one, end) for one in shares), median(getattr(one, end) for one in others))
-        for end in ("first", "last")
-    ]
-    ratios = [high / low for low, high in pairs if low > 0 and high > 0]
-    if (both and len(ratios) < len(pairs)) or not pairs[1][0]:
-        return False
-    return bool(ratios) and all(_LEAST <= ratio <= _MOST for ratio in ratios)
+def _is_hundredfold(shares: Sequence[Run], others: Sequence[Run], value: str) -> bool:
+    """Return whether others are about a hundred times as large, and both are close to their own kind.
 
-
-def _is_apart(shares: Sequence[Run], others: Sequence[Run]) -> bool:
-    """Return whether others are about a hundred times as large, and both are close to their own kind."""
-    low, high = ([one.mean for one in some] for some in (shares, others))
-    is_close = min(high) / max(low) > max(max(some) / min(some) for some in (low, high))
-    return is_close and _LEAST <= median(high) / median(low) <= _MOST
-
-
-def _compare_series(keys: RowKeys, groups: Mapping[str, list[Run]]) -> Iterator[Units]:
-    """Yield metrics or benchmarks in which some series are in percent while others are shares.
-
-    A weak model may truly be a hundred times as bad, so that shares of totals must have more digits after the
-    point, or be those of series that are so on several benchmarks and on none in percent.
+    Curves must be so at both ends, unless they begin at 0.
     """
-    found: dict[str, tuple[list[Run], list[Run]]] = {}
-    for part, runs in groups.items():
-        shares, others = _split(runs)
-        known = may_be_percent(part)
-        if not shares or (known is False and not keys.layout.outcomes):
-            continue
-        is_scored = keys.layout.outcomes or keys.layout.totals
-        if _is_apart(shares, others) if is_scored else _is_hundredfold(shares, others, both=not known):
-            found[part] = (shares, others)
-    if keys.layout.totals:
-        found = _choose_certain(groups, found)
-    reported: dict[frozenset[str], list[Units]] = defaultdict(list)
-    value = "mean" if keys.layout.outcomes or keys.layout.totals else "last"
-    for shares, others in found.values():
-        names = [quote(one.series) for one in (shares[0], others[0])]
-        reported[frozenset(one.series for one in shares)].append(_report(shares[0], others[0], names, value))
-    for first, *rest in reported.values():
-        more = f" (and in {len(rest)} more)" if rest else ""
-        yield Units(first.row, first.message + more)
+    for end in ("first", "last") if value == "last" else (value,):
+        low, high = ([getattr(one, end) for one in some] for some in (shares, others))
+        if min(*low, *high) > 0:
+            is_close = min(high) / max(low) > max(max(some) / min(some) for some in (low, high))
+            if not (is_close and _LEAST <= median(high) / median(low) <= _MOST):
+                return False
+        elif end == value:
+            return False
+    return True
 
 
 def _choose_certain(
-    groups: Mapping[str, list[Run]], found: Mapping[str, tuple[list[Run], list[Run]]]
-) -> dict[str, tuple[list[Run], list[Run]]]:
+    groups: Mapping[str, Sequence[Run]], found: Mapping[str, tuple[Run, Run]]
+) -> dict[str, tuple[Run, Run]]:
+    """Return the benchmarks of totals that show it within a series, or for one that is so on several.
+
+    A weak model may truly be a hundred times as bad; one in percent elsewhere is.
+    """
     in_percent = {one.series for runs in groups.values() for one in runs if one.high > 1}
-    counts = Counter(name for shares, _ in found.values() for name in {one.series for one in shares})
+    counts = Counter(share.series for share, _ in found.values())
     return {
-        part: (shares, others)
-        for part, (shares, others) in found.items()
-        if all(counts[one.series] > 1 and one.series not in in_percent for one in shares)
-        or _count_decimals(shares) > _count_decimals(others)
+        part: (share, other)
+        for part, (share, other) in found.items()
+        if share.series == other.series or (counts[share.series] > 1 and share.series not in in_percent)
     }
 
 
-def _count_decimals(runs: Sequence[Run]) -> int:
-    """Return how many digits the values of totals have after the point."""
-    exponents = (Decimal(repr(one.last)).normalize().as_tuple().exponent for one in runs)
-    return max(-one if isinstance(one, int) else 0 for one in exponents)
-
-
-def _report(share: Run, other: Run, names: Sequence[str], value: str) -> Units:
-    values = [
-        f"{getattr(one, value):.6g} for {name}" for one, name in zip((share, other), names, strict=True)
-    ]
-    message = f"{name_part(share.part)} is {' and '.join(values)}: percent beside shares"
+def _report(share: Run, other: Run, value: str) -> Units:
+    both = (share, other)
+    named = [quote(one.series) for one in both]
+    if share.series == other.series:
+        named = [f"{name_run(one.run)} of {name}" for one, name in zip(both, named, strict=True)]
+    shown = [f"{getattr(one, value):.6g} for {name}" for one, name in zip(both, named, strict=True)]
+    message = f"{name_part(share.part)} is {' and '.join(shown)}: percent beside shares"
     return Units(max(share.row, other.row), message)
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reportgen.core.directions import Direction, guess_direction, has_better_direction
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.score_names import describes_model
 from reportgen.core.words import format_count, join_names
 from reportgen.formats import sql
-from reportgen.formats.cells import NUMERIC, Kind, is_number
+from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.sql import get_engine
-from reportgen.read.runs.summaries import count_digits
 from reportgen.read.tables.distinguish import join_cells
 from reportgen.read.tables.rows import FILE_ROWS, list_free_columns
 from reportgen.settings.text import shorten
@@ -25,39 +21,23 @@ from reportgen.settings.text import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.core.model import FloatArray
     from reportgen.read.runs.summaries import Run
     from reportgen.read.tables.distinguish import RowKeys
     from reportgen.read.tables.layout import Layout
 
 
 _LONGEST: Final = 40
-_FEWEST_DIGITS: Final = 6
-"""Digits besides the first of each distinct value: by chance, one run in a million agrees in so many."""
-_MOST_VALUES: Final = 64
-_STRAIGHT: Final = 1e-6
-# Words of each text besides the first ones, with which many answers begin.
-_FIRST_WORDS: Final = 6
+_FEWEST_SIGNS: Final = 3
+"""Different fractions, or long texts, that two runs do not have in common by chance."""
+_SIGNS_SQL: Final = (
+    "count(DISTINCT {cell}) FILTER (try_cast({cell} AS DOUBLE) % 1 <> 0 OR length({cell}::VARCHAR) > 40)"
+)
 # Columns of texts that a model wrote, unlike prompts, which are the same in all runs.
 _RESPONSE: Final = re.compile(
     r"(model_?|raw_?|full_?|llm_?)?(response|output|completion|generation|prediction)s?(_?text)?"
     r"|generated(_?text)?|resps",
     re.IGNORECASE,
 )
-_ANSWERS_SQL: Final = """
-WITH answers AS (
-    SELECT *, "row" // {file_rows} AS file, split_part(step, chr(31), 1) AS problem,
-        row_number() OVER (PARTITION BY series, run, "row" // {file_rows}, part, step ORDER BY "row") AS nth
-    FROM {cells}
-)
-"""
-# Without a reason, samples of a problem are right in any order: one of so many.
-_SAMPLES_SQL: Final = """
-SELECT sum(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / ln(10) FROM (
-    SELECT count(*) AS n, count_if(value = (SELECT max(value) FROM answers)) AS k FROM answers
-    WHERE {named} GROUP BY part, problem
-)
-"""
 
 
 class _Part(NamedTuple):
@@ -75,9 +55,9 @@ def report_copies(keys: RowKeys, runs: Sequence[Run]) -> Sequence[Diagnostic]:
     A run is a copy if its results at all steps are those of another, whatever else is recorded beside them:
     the metrics that are better if higher or lower, without any of these all but times and the like. Runs with
     another seed may be equal, but then their seeds have no effect. Answers are copies if besides the scores
-    something is equal that does not depend on the model alone: a time, words that it wrote, or the order in
-    which several samples are right. Right and wrong answers of deterministic models, and totals, are often
-    equal. The ``runs`` are those of the ``keys``, which may be a sample.
+    something is equal that does not depend on the model alone: a time, or words that it wrote. Right and
+    wrong answers of deterministic models, and totals, are often equal. The ``runs`` are those of the
+    ``keys``, which may be a sample.
     """
     problems: list[Diagnostic] = []
     # Faults in the rows are reported when they are read.
@@ -112,7 +92,7 @@ def _find_copies(keys: RowKeys, runs: Sequence[Run]) -> Iterator[Diagnostic]:
     for found, parts in equal.items():
         # Schedules and counters are the same in every run.
         varied = [name for name, _ in found if len(parts) == len(contents) or len(known[name]) > 1]
-        if _have_other_names(parts) or _count_digits(keys, parts[0], varied) < _FEWEST_DIGITS:
+        if _have_other_names(parts) or _count_signs(keys, parts[0], varied) < _FEWEST_SIGNS:
             continue
         whole = all(contents[part] == contents[parts[0]] for part in parts)
         count = format_count(sum(values for _, (values, _) in found), "value")
@@ -140,81 +120,36 @@ def _find_equal_answers(keys: RowKeys) -> Iterator[Diagnostic]:
     texts = [name for name in (roles.response, roles.answer) if name and name.casefold() != "answer"]
     texts += [name for name in list_free_columns(layout, {Kind.TEXT}) if _RESPONSE.fullmatch(name.strip())]
     columns = list(dict.fromkeys([*numbers, *texts]))
-    answers = _ANSWERS_SQL.format(cells=join_cells(keys, columns), file_rows=FILE_ROWS)
     cells = ["value", *(f"c{n}" for n in range(len(columns)))]
-    sums = ", ".join(f"sum(hash(part, step, nth, {cell}))" for cell in cells)
+    sums = ", ".join(f"sum(hash(part, step, nth, {cell})), {_SIGNS_SQL.format(cell=cell)}" for cell in cells)
+    nth = f'row_number() OVER (PARTITION BY series, run, "row" // {FILE_ROWS}, part, step ORDER BY "row")'
     rows = get_engine().fetch_rows(
-        f"{answers} SELECT series, run, any_value(seed), file, count(*), {sums} FROM answers "  # noqa: S608
+        f'SELECT series, run, any_value(seed), "row" // {FILE_ROWS} AS file, count(*), {sums} '  # noqa: S608
+        f"FROM (SELECT *, {nth} AS nth FROM {join_cells(keys, columns)}) "
         'GROUP BY series, run, file ORDER BY min("row")'
     )
     said = set[tuple[_Part, ...]]()
-    for cell, name in zip(cells, ["score", *columns], strict=True):
+    for index, name in enumerate(["", *columns]):
         equal: dict[tuple[int, ...], list[_Part]] = defaultdict(list)
         for series, run, seed, file, count, *contents in rows:
-            content = contents[cells.index(cell)]
-            equal[count, contents[0], content].append(_Part(series, run, seed, file))
-        for (count, *content), parts in equal.items():
-            others = {other[-1] for other in equal if other[0] == count} - {content[-1]}
-            is_of_problem = cell != "value" and len(equal) > 1 and not others
-            if _have_other_names(parts) or tuple(parts) in said or is_of_problem:
-                continue
-            if _count_signs(answers, parts[0], cell, is_text=name in texts) >= _FEWEST_DIGITS:
+            key = (contents[0], contents[2 * index], contents[2 * index + 1], count)
+            equal[key].append(_Part(series, run, seed, file))
+        for (_, content, signs, count), parts in equal.items():
+            is_of_problem = name and {other[1] for other in equal if other[3] == count} == {content}
+            is_known = _have_other_names(parts) or tuple(parts) in said or (is_of_problem and len(equal) > 1)
+            if signs >= _FEWEST_SIGNS and not is_known:
                 said.add(tuple(parts))
-                what = "every score" if cell == "value" else f"every score and {shorten(name, _LONGEST)}"
+                what = f"every score and {shorten(name, _LONGEST)}" if name else "every score"
                 yield _report_copies(layout, parts, f"{what} ({format_count(count, 'answer')})")
 
 
-def _count_signs(answers: str, part: _Part, cell: str, *, is_text: bool) -> float:
-    """Return in how many digits, or words, the cells of a run cannot agree with another's by chance."""
-    named = "series = $series AND run = $run AND file = $file"
-    keys = {"series": part.series, "run": part.run, "file": part.file}
-
-    def fetch(statement: str) -> list[Any]:
-        return [
-            one for (one,) in get_engine().open_cursor().execute(f"{answers} {statement}", keys).fetchall()
-        ]
-
-    found = fetch(f"SELECT DISTINCT {cell} FROM answers WHERE {named} AND {cell} IS NOT NULL ORDER BY 1")  # noqa: S608
-    if is_text:
-        return sum(max(0, len(text.split()) - _FIRST_WORDS) for text in found[:_MOST_VALUES])
-    numbers = [float(value) for value in found[:_MOST_VALUES] if cell == "value" or is_number(value)]
-    digits = sum(count_digits(value) - 1 for value in numbers if math.isfinite(value) and value % 1)
-    if cell == "value" and len(found) == 2:  # noqa: PLR2004 - right and wrong
-        digits += fetch(_SAMPLES_SQL.format(named=named))[0] or 0
-    return digits
-
-
-def _count_digits(keys: RowKeys, part: _Part, metrics: Sequence[str]) -> int:
-    """Return in how many digits the values of metrics cannot agree with another run's by chance.
-
-    A straight line is a schedule or a counter.
-    """
-    digits = 0
-    rows = (
-        get_engine()
-        .open_cursor()
-        .execute(
-            f"SELECT part, list(step), list(value) FROM ({keys.select}) "  # noqa: S608 - our own names
-            f'WHERE series = $series AND run = $run AND "row" // {FILE_ROWS} = $file '
-            f"AND value BETWEEN -{sql.LARGEST} AND {sql.LARGEST} GROUP BY part",
-            {"series": part.series, "run": part.run, "file": part.file},
-        )
-    )
-    for metric, steps, values in rows.fetchall():
-        if metric in metrics and not _is_straight(np.array(steps, float), np.array(values)):
-            some = np.unique(values)[:_MOST_VALUES]
-            digits += sum(max(0, count_digits(value) - 1) for value in some.tolist())
-    return digits
-
-
-def _is_straight(steps: FloatArray, values: FloatArray) -> bool:
-    """Return whether values change with the step at a constant pace, or not at all."""
-    if len(np.unique(steps)) < 3:  # noqa: PLR2004 - two points are always on a line
-        return len(np.unique(values)) < 2  # noqa: PLR2004 - constant
-    with np.errstate(all="ignore"):
-        x, y = steps - steps.mean(), values - values.mean()
-        rest = y - x * (x @ y) / (x @ x)
-        return bool(np.abs(rest).max() <= _STRAIGHT * np.ptp(y))
+def _count_signs(keys: RowKeys, part: _Part, metrics: Sequence[str]) -> int:
+    """Return how many different fractions the values of metrics of a run have."""
+    own = f'part IN ({sql.quote_all(metrics)}) AND "row" // {FILE_ROWS} = $file'
+    statement = f"SELECT {_SIGNS_SQL.format(cell='value')} FROM ({keys.select}) "  # noqa: S608 - quoted
+    statement += f"WHERE series = $series AND run = $run AND {own}"
+    names = {"series": part.series, "run": part.run, "file": part.file}
+    return sum(get_engine().open_cursor().execute(statement, names).fetchone() or ()) if metrics else 0
 
 
 def _report_copies(layout: Layout, parts: Sequence[_Part], what: str) -> Diagnostic:

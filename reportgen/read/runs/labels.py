@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from functools import lru_cache
 from itertools import compress
 from pathlib import PurePosixPath
@@ -55,7 +54,9 @@ _METADATA: Final = frozenset(
     )
 )
 # What counts these, as ``run_number``.
-_COUNTER: Final = re.compile(r"(run|trial|fold|repeat|attempt|job)_?(number|num|no|nr|index|idx)")
+_COUNTER: Final = re.compile(
+    r"(run|trial|fold|repeat|attempt|job)_?(number|num|no|nr|index|idx)|job|index|idx"
+)
 # Settings that loggers write as metrics, too.
 _LOGGED_SETTING: Final = re.compile(r"(.*[^a-z])?(lr|learning[_ -]?rate|temperature)", re.IGNORECASE)
 # Fields of a run, which count if no setting has such a name.
@@ -282,7 +283,7 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
     settings = [{**one.run.protocol, **one.run.config} for one in candidates]
     is_known = [bool(one) for one in settings]
     columns: dict[str, list[str | None]] = {}
-    for key in filter(is_experiment_setting, dict.fromkeys(key for one in settings for key in one)):
+    for key in filter(_may_define, dict.fromkeys(key for one in settings for key in one)):
         cells = [one.get(key) for one in settings]
         if len(set(compress(cells, is_known))) > 1:
             texts = [None if cell is None else _format_setting(cell) for cell in cells]
@@ -297,41 +298,13 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
                 texts[index] = split_seed(_TIME.sub("", text))[0]
             if len(set(compress(texts, is_known))) > 1:
                 columns[key] = texts
-    for key in _find_ordinals(candidates, columns):
-        del columns[key]
     rows = [tuple(column[index] for column in columns.values()) for index in range(len(candidates))]
     values = tuple(row if known else None for row, known in zip(rows, is_known, strict=True))
     return Differences(tuple(columns), values)
 
 
-def _find_ordinals(candidates: Sequence[Candidate], columns: Mapping[str, list[str | None]]) -> list[str]:
-    """Return the settings that number the runs, such as the job of each, if runs repeat experiments by seeds.
-
-    They are texts or successive integers that differ in every run, where all combinations of name and other
-    settings have the same several seeds.
-    """
-    found = [
-        key
-        for key, texts in columns.items()
-        if _numbers_runs([one.run.config.get(key) for one in candidates])
-    ]
-    seeds: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
-    for index, one in enumerate(candidates):
-        others = (column[index] for key, column in columns.items() if key not in found)
-        seeds[split_seed(one.run.name)[0], *others].append(next(filter(None, find_seeds(one)), ""))
-    same = {tuple(sorted(several)) for several in seeds.values()}
-    repeated = len(seeds) > 1 == len(same) and all(len(set(one)) == len(one) > 1 for one in same)
-    return found if repeated else []
-
-
-def _numbers_runs(values: Sequence[Setting | None]) -> bool:
-    """Return whether all values are different texts or successive integers."""
-    if len(set(values)) < len(values):
-        return False
-    if all(isinstance(value, str) for value in values):
-        return True
-    whole = [value for value in values if isinstance(value, int)]
-    return len(whole) == len(values) == max(whole) - min(whole) + 1
+def _may_define(key: str) -> bool:
+    return is_experiment_setting(key) and not _COUNTER.fullmatch(_split_name(key)[-1])
 
 
 def is_experiment_setting(key: str) -> bool:

@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from decimal import Decimal
-from itertools import chain
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -21,7 +20,7 @@ from reportgen.read.tables.statistics import OTHER_STATISTICS, STATISTICS
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from reportgen.read.tables.distinguish import RowKeys
 
@@ -45,21 +44,18 @@ _PICKED: Final[dict[str, Callable[[Sequence[float]], float]]] = {
 }
 # Largest relative difference of numbers that were rounded to 32 bits.
 _ROUNDED: Final = 2.0**-23
-# Digits in which a run must agree with the mean of the others: by chance, one run in a million does.
-_FEWEST_DIGITS: Final = 6
-_MOST_DIGITS: Final = 3  # at one place
-# Runs whose distance to the mean of the others is small beside the range, in every metric or benchmark.
+# Runs that are the mean of at least three others: their distance to it is small beside the range of all, on
+# average over three places or more. One that is also the middle of all at each place may be one of several
+# runs at equal distances, as of data that follow a formula.
 _MEANS_SQL: Final = """
 WITH runs AS (SELECT series, run, part, step, avg(value) AS value FROM ({select}) GROUP BY ALL),
 places AS (
-    SELECT *, count(*) OVER w AS n, sum(value) OVER w - value AS rest,
-        max(value) OVER w - min(value) OVER w AS width
+    SELECT series, run, value, count(*) OVER w AS n, (sum(value) OVER w - value) / (n - 1) AS mean,
+        max(value) OVER w - min(value) OVER w AS width, median(value) OVER w AS middle
     FROM runs WINDOW w AS (PARTITION BY series, part, step)
-), parts AS (
-    SELECT series, run, part, sum(width) AS widths, sum(abs(value - rest / (n - 1))) AS away
-    FROM places WHERE n > 2 GROUP BY ALL
 )
-SELECT series, run FROM parts GROUP BY ALL HAVING sum(widths) > 0 AND bool_and(away <= 0.1 * widths)
+SELECT series, run FROM places WHERE n > 3 AND width > 0 GROUP BY ALL
+HAVING count(*) > 2 AND avg(abs(value - mean) / width) < 0.005 AND bool_or(value <> middle)
 ORDER BY series, run
 """
 
@@ -145,7 +141,9 @@ class Summaries(NamedTuple):
                     said.add((series, label))
                     yield found
         yield from self._find_means(said)
-        yield from self._find_series_of_means()
+        base, others = split_labels([one.series for one in self.runs], named=True)
+        rest = f"{len(base):,} other series"
+        yield from filter(None, (self._find_summary("series", label, base, rest) for label in others))
         if self.keys.layout.outcomes:
             steps = get_engine().fetch_rows(f"SELECT DISTINCT step FROM ({self.keys.select}) ORDER BY 1")  # noqa: S608
             base, others = split_labels([one for (one,) in steps])
@@ -153,64 +151,14 @@ class Summaries(NamedTuple):
             yield from filter(None, (self._find_summary("step", label, base, rest) for label in others))
 
     def _find_means(self, said: Collection[tuple[str, str]]) -> Iterator[Diagnostic]:
-        """Find runs that are the mean of the others at every step, whatever number their names have.
-
-        In data that follow a formula, the middle one of several runs is the mean of the others, too, or one
-        of runs at equal distances.
-        """
-        possible = set(self._list_possible_means()).difference(said)
-        if not possible:
-            return
+        """Find runs that are the mean of the others at every step, whatever number their names have."""
         finite = f"SELECT * FROM ({self.keys.select}) WHERE value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"  # noqa: S608
         for series, label in get_engine().fetch_rows(_MEANS_SQL.format(select=finite)):
-            if (series, label) not in possible:
-                continue
-            labels = list(dict.fromkeys(one.run for one in self.runs if one.series == series))
-            base, _ = split_labels(labels)
-            others = [one for one in base if one != label]
-            if len(others) < 2 or _is_middle(label, base):  # noqa: PLR2004 - no mean of one
-                continue
-            where = f"WHERE series = {sql.quote(series)}"
-            points = [one for one in self._list_points("run", label, others, where) if len(one[1]) > 1]
-            digits = _count_all_digits(points)
-            if digits >= (_FEWEST_DIGITS if label in base else 1) and _find_statistic(points) == "mean":
+            if (series, label) not in said:
+                others = {one.run for one in self.runs if one.series == series} - {label}
+                points = self._list_points("run", label, others, f"WHERE series = {sql.quote(series)}")
                 rest = f"{format_count(len(others), 'other run')} of {quote(series)}"
                 yield self._report_summary("run", label, f"the mean of the {rest}", points[0])
-
-    def _list_possible_means(self) -> Iterator[tuple[str, str]]:
-        """Yield the runs that have the mean of the others at their ends, as far as they have the same."""
-        series: dict[str, dict[str, dict[str, Run]]] = defaultdict(lambda: defaultdict(dict))
-        for one in self.runs:
-            series[one.series][one.part][one.run] = one
-        for name, parts in series.items():
-            labels = list(dict.fromkeys(chain.from_iterable(parts.values())))
-            base, _ = split_labels(labels)
-            for label in labels if len(labels) > 2 else ():  # noqa: PLR2004 - no mean of one
-                if all(_may_be_mean(label, base, runs) for runs in parts.values()):
-                    yield name, label
-
-    def _find_series_of_means(self) -> Iterator[Diagnostic]:
-        """Find series that are called a statistic, and are that of other series or of the runs of one."""
-        runs: dict[str, set[str]] = defaultdict(set)
-        for run in self.runs:
-            runs[run.series].add(run.run)
-        # A series is what is compared: a name without a number says nothing.
-        base = [one for one in runs if not names_statistic(one)]
-        for label in [one for one in runs if one not in base]:
-            points = self._list_points("series", label, base)
-            statistic = _find_statistic(points, may_pick=True)
-            what = f"the {statistic} of the {len(base):,} other series" if statistic else ""
-            for one in base if statistic != "mean" else ():
-                equal = self._list_points("series", label, [one])
-                if not all(rest and _is_rounded(value, rest[0]) for value, rest, _ in equal):
-                    continue
-                # The least of several series at few steps is one of them, too.
-                digits = sum(count_digits(value) - 1 for value in {value for value, *_ in equal})
-                what = f"equal to {quote(one)}" if digits >= _FEWEST_DIGITS else ""
-                if len(runs[one]) > 1:
-                    what = f"the mean of the {format_count(len(runs[one]), 'run')} of {quote(one)}"
-            if what:
-                yield self._report_summary("series", label, what, points[0])
 
     def _find_summary(
         self, column: str, label: str, base: Collection[str], rest: str, where: str = ""
@@ -292,15 +240,15 @@ def names_statistic(label: str) -> bool:
     )
 
 
-def split_labels(labels: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_labels(labels: Sequence[str], *, named: bool = False) -> tuple[list[str], list[str]]:
     """Return labels that differ in their numbers alone, at least two, and others without a number.
 
-    Where no labels have numbers, those that are called a statistic are the others.
+    Where no labels have numbers, or with ``named``, those that are called a statistic are the others.
     """
     labels = list(dict.fromkeys(labels))
     forms = Counter(_DIGITS.sub("#", label) for label in labels if _DIGITS.search(label))
     form, count = max(forms.items(), key=lambda pair: pair[1], default=("", 0))
-    if count > 1:
+    if count > 1 and not named:
         base = [label for label in labels if _DIGITS.sub("#", label) == form]
         rest = [label for label in labels if _DIGITS.sub("#", label) != form]
         return base, [one for one in rest if not _DIGITS.search(one) or names_statistic(one)]
@@ -315,7 +263,8 @@ def _find_statistic(points: Sequence[_Point], *, may_pick: bool = False) -> str 
     that coincide are all named, except that the mean comes first.
     """
     if any(len(rest) < 2 for _, rest, _ in points) or not any(  # noqa: PLR2004 - no mean of one
-        _count_equal_digits(value, rest) for value, rest, _ in points
+        max(rest) - min(rest) > 2 * max(_find_rounding(value), abs(value) * _ROUNDED)
+        for value, rest, _ in points
     ):
         return None
     known = _STATISTICS | _PICKED if may_pick else _STATISTICS
@@ -327,40 +276,6 @@ def _find_statistic(points: Sequence[_Point], *, may_pick: bool = False) -> str 
     return " or ".join(found[:1] if found[:1] == ["mean"] else found) or None
 
 
-def _may_be_mean(label: str, base: Collection[str], runs: Mapping[str, Run]) -> bool:
-    others = [runs[one] for one in base if one in runs and one != label]
-    own = runs.get(label)
-    if own is None or not others or any(one.ends != own.ends for one in others):
-        return True
-    ends = ((own.first, [one.first for one in others]), (own.last, [one.last for one in others]))
-    return all(_is_rounded(value, fmean(rest)) for value, rest in ends)
-
-
-def _is_middle(label: str, labels: Sequence[str]) -> bool:
-    """Return whether a label is in the middle of some labels, by its place or by its number."""
-    if label not in labels:
-        return False
-    numbers = [int(_DIGITS.findall(one)[-1]) if _DIGITS.search(one) else 0 for one in labels]
-    own, middle = labels.index(label), (len(labels) - 1) / 2
-    return own == middle or numbers[own] * len(labels) == sum(numbers)
-
-
-def _count_all_digits(points: Sequence[_Point]) -> float:
-    """Return how many digits of the values say where they are, a few at each width of the others."""
-    widths, shares = dict[str, float](), dict[str, float]()
-    for value, rest, _ in points:
-        width, digits = max(rest) - min(rest), min(_MOST_DIGITS, _count_equal_digits(value, rest))
-        widths[f"{width:.6g}"] = shares[f"{width / (abs(value) or 1):.4g}"] = digits
-    return min(sum(widths.values()), sum(shares.values()))
-
-
-def _count_equal_digits(value: float, rest: Sequence[float]) -> float:
-    """Return how many digits of a value say where it is within the range of the others."""
-    error = 2 * max(_find_rounding(value), abs(value) * _ROUNDED)
-    width = max(rest) - min(rest)
-    return math.log10(width / error) if 0 < error < width else 0.0
-
-
 def _is_rounded(value: float, exact: float) -> bool:
     half = _find_rounding(value) * (1 + _ROUNDED)
     return abs(value - exact) <= half or math.isclose(value, exact, rel_tol=_ROUNDED)
@@ -370,11 +285,6 @@ def _find_rounding(value: float) -> float:
     """Return half of the last digit of a number as it is written."""
     exponent = Decimal(f"{value:.15g}").normalize().as_tuple().exponent
     return 0.5 * 10.0 ** min(exponent, 0) if isinstance(exponent, int) else 0.0
-
-
-def count_digits(value: float) -> int:
-    """Return the number of significant digits of a number."""
-    return len(repr(abs(value)).partition("e")[0].replace(".", "").strip("0"))
 
 
 def _write_filter(column: str, *labels: str) -> str:
