@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.core.words import quote_names, suggest_name
-from reportgen.read.tables.origin import match_usual_columns
+from reportgen.read.freeze import match_usual_columns
 from reportgen.statistics.curves.engines import fetch, find_version_fault, number_columns, rows_up_to
 
 if TYPE_CHECKING:

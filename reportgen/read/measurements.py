@@ -81,10 +81,6 @@ class PlannedTable(Struct, frozen=True):
         Empty where each row has all metrics, so that such a run has rows of its own.
         """
         plan, layout = self.plan, self.plan.layout
-        if layout.spread:
-            runs = ((plan.rename.get(one.series, one.series), one) for one in layout.spread.values())
-            found = {(name, one.run if one.run != one.series else name): one.seed for name, one in runs}
-            return tuple((*key, seed) for key, seed in found.items())
         if plan.repeat == "runs" or not plan.has_gaps:
             return ()
 

@@ -282,6 +282,7 @@ def describe_formats(layout: Layout, settings: SourceSettings) -> str:
         stated = settings.format if settings.format in _CONVERTED else None
         copied = stated or split_weak_ending(path)[1] or (SQLITE if settings.query else file.format)
         form = copied if file.copy else file.format
+        form = file.variant if layout.is_chart else form
         title = _TITLES.get(form, form)
         title = f"{title} ({file.compression})" if file.compression else title
         is_packed = any(get_archive_ending(part) for part in path.parent.parts)
