@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -42,7 +42,7 @@ from reportgen.read.tables.distinguish import may_differ
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout
 from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.notations import make_shares
-from reportgen.read.tables.roles import list_roles
+from reportgen.read.tables.roles import ACROSS, list_roles
 from reportgen.read.tables.suggest import confirm_settings, list_changes, suggest_for_table
 from reportgen.read.tables.survey import complete_layout
 from reportgen.read.x_axis import list_axes
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-_LINES: Final = frozenset((".jsonl", ".ndjson"))
 # Fields that need rows or logs; the others are known once a source is open.
 _STORED_FIELDS: Final = (
     *("series", "format", "title", "shape", "series_by", "seed_by", "counts"),
@@ -262,15 +261,12 @@ def _suggest_roles(
     return replace(description, settings=suggested)
 
 
-_ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}
-
-
 def _describe_shape(layout: Layout, settings: SourceSettings) -> str:
     """Describe what a row is, or a column."""
     if layout.outcomes or settings.form == "runs":
         return f"a row for each {'answer' if layout.outcomes else 'finished run'}"
     if layout.totals:
-        across = _ACROSS.get(settings.wide or "")
+        across = ACROSS.get(settings.wide or "")
         return f"a column for each {across}" if across else "a row for each score of a benchmark"
     if layout.is_chart:
         return "a column for each run"
@@ -306,7 +302,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
     return replace(
         description,
         kind=source.kind,
-        format=layout.files[0].format,
+        format="mapped" if settings.format == "mapped" else layout.files[0].format,
         title=describe_formats(layout, source.settings),
         shape=_describe_shape(layout, settings),
         read=tuple(file.path for file in source.files),
@@ -346,11 +342,6 @@ def _add_counts(
         # The origin of seeds is left out if no run has one.
         seed_by=description.seed_by if any(one.seed is not None for one in counted) else "",
     )
-    if settings.format == "mapped":
-        lines = (PurePosixPath(path).suffix.lower() in _LINES for path in description.read)
-        titles = dict.fromkeys("JSON Lines" if is_lines else "JSON" for is_lines in lines)
-        title = f"{' and '.join(titles)} mapped by source.yml"
-        description = replace(description, format="mapped", title=title)
     if runs:
         description = _add_imported(description, runs)
     repetitions = description.repetitions or suggest_repetitions(settings, description)

@@ -338,7 +338,7 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
     location, settings, cache = request.location, request.settings, request.cache
     files = list_tables(location, settings, request.chosen)
     if request.unpacked:
-        files = tuple(replace(file, copy=str(location.root / file.path)) for file in files)
+        files = tuple(replace(file, copy=str(location.root / file.path), above=0) for file in files)
     hashed = hash_files(location.root, files, request.hashes)
     if settings.format != "mapped":
         files, settings = state_runs(files, settings)

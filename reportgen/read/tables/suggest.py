@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import asdict, astuple
 
+from reportgen.core.directions import has_better_direction
 from reportgen.core.score_names import is_result, is_run_score
 from reportgen.core.words import join_names
 from reportgen.formats.cells import NUMERIC, Kind, is_number
@@ -60,8 +61,10 @@ if TYPE_CHECKING:
 _ROWS: Final = 500  # of JSON, to see its keys and states
 # A column that may be the step by the last word of its name, and first words of settings.
 _STEP: Final = re.compile(
-    r"(.*[^a-z])?(step|iter|iteration|epoch|timestep|episode|round|generation)s?|index", re.IGNORECASE
+    r"(.*[^a-z])?(step|iter|iteration|epoch|timestep|episode|round|generation|token|sample)s?( seen)?|index",
+    re.IGNORECASE,
 )
+_WEAK: Final = re.compile("index|tokens?|samples?", re.IGNORECASE)  # beside settings, rows are runs
 _NO_STEP: Final = re.compile(r"(max|min|best|num|n|total|warmup|save|log|eval)[^a-z]", re.IGNORECASE)
 
 
@@ -160,7 +163,7 @@ def _find_run_columns(layout: Layout, settings: SourceSettings) -> dict[str, Any
     metrics = [name for name in free if kinds[name] in NUMERIC and is_run_score(name)]
     rest = [name for name in free if name not in metrics]
     if all(name.casefold() in NAMES for name in rest):
-        return None
+        metrics = []
     found = {"series": parts or roles.series, "run": roles.run, "seed": roles.seed}
     return {"columns": {part: name for part, name in found.items() if name}, "metrics": metrics}
 
@@ -246,8 +249,11 @@ def _suggest_scores(root: Path, layout: Layout, settings: SourceSettings) -> Sug
     """Return the keys of scores of benchmarks, if no run has two of one."""
     series, totals = layout.roles.series, find_totals(layout, settings)
     times = [name for name, kind in layout.kinds.items() if kind is Kind.TIME]
-    if settings.form or {*find_states(layout.kinds)}.difference(settings.filter):
+    if settings.form:
         return None
+    if states := find_states_by_column(root, layout, settings):
+        keys = {"filter": {**settings.filter, **choose_finished(states)}}
+        return Suggestion("some runs did not end well", keys, " first") if keys["filter"] else None
     if "problem" in match_columns(OUTCOME_NAMES, layout.kinds, {}):
         return Suggestion(
             "a row is an answer", {"columns": {"score": "NAME"}}, ", with the name of its score"
@@ -332,7 +338,9 @@ def _find_likely_step(root: Path, layout: Layout, settings: SourceSettings) -> s
     """Return the only column that is called as steps are and never decreases in a run; empty without one."""
     numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]
     found = [name for name in numbers if _STEP.fullmatch(name) and not _NO_STEP.match(name)]
-    if len(found) != 1:
+    others = [name for name in numbers if name not in found and not _NO_STEP.match(name)]
+    is_sure = not any(map(_WEAK.search, found)) or (others and all(map(has_better_direction, others)))
+    if len(found) != 1 or not is_sure:
         return ""
 
     def list_cells(rows: Rows) -> dict[str, str]:

@@ -268,7 +268,7 @@ class _Writer:
                 select = _select(rows, form, parts, value, filters, of_curves=self._of_curves)
                 write_query(cache, key, name_part(0), select)
         copy = locate_file(path, root).file
-        plain = {"format": "parquet", "compression": "", "columns": (), "types": (), "skip": 0, "keep": None}
+        plain = {"format": "parquet", "compression": "", "columns": (), "types": (), "keep": None}
         own = {name for one in form.values for name in one.parts.values()}
         given = tuple(one for one in file.given if one[0] not in own)  # that of n is in the table
         return replace(file, copy=copy, given=given, shares=True, header=file.columns, **plain)
