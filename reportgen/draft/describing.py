@@ -388,7 +388,7 @@ def describe_frozen_table(folder: Path) -> tuple[str, ...]:
 
     Raises ``ReportError`` if it is not the one that was frozen.
     """
-    from reportgen.read.tables.origin import check_intact, read_origin  # noqa: PLC0415 - imports the database
+    from reportgen.read.freeze import check_intact, read_origin  # noqa: PLC0415 - imports the database
 
     origin = read_origin(folder)
     if origin is None:

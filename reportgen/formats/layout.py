@@ -15,7 +15,6 @@ from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocat
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, Text
 from reportgen.formats.decode import (
-    BOM,
     LARGEST_PART,
     MOST_COLUMNS,
     format_mebibytes,
@@ -110,7 +109,6 @@ class Sample(Struct, frozen=True):
     pieces: list[bytes]
     # The last line if it has no line end, is not the only line, and was found without reading the whole file.
     last: LastLine | None
-    bom: int  # length of the byte order mark in bytes
     even_ends: bool  # whether all lines seen have the same line end
 
 
@@ -188,7 +186,7 @@ class Content(Struct, frozen=True):
         pieces = list(filter(None, pieces))
         both = sum(piece.count(b"\r\n") for piece in (head, *pieces))
         even = both == 0 or both == sum(piece.count(b"\n") for piece in (head, *pieces))
-        return Sample(text, complete, pieces, last, len(BOM) if head.startswith(BOM) else 0, even)
+        return Sample(text, complete, pieces, last, even)
 
     def find_line_number(self, offset: int) -> int:
         """Return the 1-based number of the line that starts at an offset."""
@@ -264,7 +262,6 @@ class FileLayout(Struct, frozen=True, dict=True):
     columns: tuple[str, ...] = ()  # names as written, in order; empty for a column without a name
     types: tuple[str, ...] = ()  # SQL types to read them as; ``VARCHAR`` in most text formats
     variant: str = ""  # other details of the format: the delimiter, or the shape of JSON
-    skip: int = 0  # bytes to skip at the beginning
     keep: int | None = None  # number of bytes to read if the rest is torn off
     even_ends: bool = True  # False if line ends are mixed
     # Location of the rows if not ``path``, relative to the project or absolute.
@@ -302,7 +299,7 @@ class FileLayout(Struct, frozen=True, dict=True):
     @property
     def as_it_is(self) -> bool:
         """Whether DuckDB can read the file itself rather than a repaired copy."""
-        return self.skip == 0 and self.keep is None and self.even_ends
+        return self.keep is None and self.even_ends
 
     def type_of(self, name: str) -> str:
         """Return the SQL type of a column."""

@@ -309,12 +309,6 @@ def close_database() -> None:
     get_engine.cache_clear()
 
 
-def write_statement(frame: nw.LazyFrame[Any]) -> str:
-    """Return the SELECT statement of a lazy frame."""
-    statement: str = frame.to_native().sql_query()
-    return statement
-
-
 def fetch_named(frame: nw.LazyFrame[Any], statement: str) -> list[dict[str, Any]]:
     """Return a short result about a lazy frame, named ``measured`` in the statement, as rows by column."""
     result = frame.to_native().query("measured", statement)

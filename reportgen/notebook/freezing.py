@@ -19,18 +19,7 @@ from reportgen.core.words import format_count, join_names, suggest_name
 from reportgen.notebook.frozen_outcomes import OUTCOMES_SELECT, count_outcomes
 from reportgen.notebook.lazy_tables import INTERVAL, LazyTable, fail, open_table, refuse_repeats
 from reportgen.read.find import SETTINGS
-from reportgen.read.queries.engines import (
-    EngineError,
-    TooManyRowsError,
-    describe_engine,
-    explain_engine_errors,
-    fetch,
-    redact,
-)
-from reportgen.read.queries.points import as_counts
-from reportgen.read.queries.reduce import reduce_large
-from reportgen.read.runs.stored import get_temporary_cache
-from reportgen.read.tables.origin import (
+from reportgen.read.freeze import (
     ORIGIN,
     OUTCOMES,
     POINTS,
@@ -43,6 +32,17 @@ from reportgen.read.tables.origin import (
     read_origin,
     refuse_foreign,
 )
+from reportgen.read.queries.engines import (
+    EngineError,
+    TooManyRowsError,
+    describe_engine,
+    explain_engine_errors,
+    fetch,
+    redact,
+)
+from reportgen.read.queries.points import as_counts
+from reportgen.read.queries.reduce import reduce_large
+from reportgen.read.runs.stored import get_temporary_cache
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.core.words import quote_names, suggest_name
+from reportgen.read.freeze import match_usual_columns
 from reportgen.read.queries.engines import fetch, find_version_fault, number_columns, rows_up_to
-from reportgen.read.tables.origin import match_usual_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

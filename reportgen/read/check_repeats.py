@@ -22,21 +22,17 @@ from reportgen.read.runs.labels import is_comparable
 from reportgen.read.tables.distinguish import (
     MOST_SERIES,
     SAMPLED_BYTES,
-    RowKeys,
-    count_bytes,
-    find_distinguishing_columns,
-    find_dividing_columns,
-    find_run_columns,
-    sample_keys,
-)
-from reportgen.read.tables.layout import SAYS_LITTLE, get_layout
-from reportgen.read.tables.merged import (
     SMALL,
+    RowKeys,
     begin_anew,
+    count_bytes,
     decides_series,
     find_columns,
     find_differing_texts,
+    find_distinguishing_columns,
+    find_dividing_columns,
     find_role,
+    find_shared_columns,
     list_comparable_texts,
     list_series_columns,
     list_setting_texts,
@@ -44,11 +40,12 @@ from reportgen.read.tables.merged import (
     may_differ,
     quote_columns,
     report_differing,
-    warn_differing_numbers,
-    warn_merged,
+    sample_keys,
+    warn_differing,
     warn_several_files,
     write_role,
 )
+from reportgen.read.tables.layout import SAYS_LITTLE, get_layout
 from reportgen.read.tables.rows import (
     list_free_columns,
     locate_row,
@@ -105,7 +102,7 @@ def warn_unlike_runs(
     roles, several = layout.roles, len(layout.files) > 1
     texts = list_comparable_texts(layout)
     repeatable = layout.outcomes or (layout.totals and roles.series) or (roles.step and layout.metrics)
-    stated = layout.spread or settings.repeat or (roles.series and decides_series(settings, layout))
+    stated = layout.is_chart or settings.repeat or (roles.series and decides_series(settings, layout))
     may_find = roles.run or roles.seed or (several if roles.series else texts)
     if stated or not repeatable or not may_find or (several and count_bytes(root, layout) > SMALL):
         return ()
@@ -117,8 +114,7 @@ def warn_unlike_runs(
         filters = resolve_filters(settings.filter, tuple(layout.kinds))
         keys = sample_keys(make_keys(root, layout, filters, tuple(layout.metrics)[:most]))
         if roles.series:
-            numbers = tuple(warn_differing_numbers(keys, place))
-            return numbers or tuple(warn_several_files(keys, place))
+            return tuple(warn_differing(keys, settings, place)) or tuple(warn_several_files(keys, place))
         return tuple(_warn_without_series(keys, texts, settings, place))
     return ()
 
@@ -129,13 +125,13 @@ def _warn_without_series(
     layout, several = keys.layout, len(keys.layout.files) > 1
     if texts and _find_repeat(keys):
         return ()
-    if not (layout.roles.run or layout.roles.seed or several):
-        return warn_joined(keys, place) if layout.metrics else ()
-    found = find_run_columns(keys, list(filter(is_comparable, texts)), shared=several)
     if several:
+        found = find_shared_columns(keys, list(filter(is_comparable, texts))) if texts else []
         return [_warn_shared(layout, found[0], place)] if len(found) == 1 else ()
+    if not (layout.roles.run or layout.roles.seed):
+        return warn_joined(keys, place) if layout.metrics else ()
     # Settings in which runs differ are an error where the runs are read.
-    return () if find_differing_texts(keys) else warn_merged(keys, found, settings, place)
+    return () if find_differing_texts(keys) else warn_differing(keys, settings, place)
 
 
 def _warn_shared(layout: Layout, column: str, place: SourceLocation) -> Diagnostic:

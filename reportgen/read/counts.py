@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from contextlib import suppress
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.directions import guess_direction
 from reportgen.core.errors import Diagnostics
 from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.formats import sql
-from reportgen.formats.cells import MOST_EXACT, NUMERIC, Kind
+from reportgen.formats.cells import MOST_EXACT
 from reportgen.formats.files import split_ending
 from reportgen.formats.layout import Content, Row
 from reportgen.formats.sql import get_engine
@@ -20,9 +18,7 @@ from reportgen.formats.tables import FORMATS
 from reportgen.read.joined import read_measurements
 from reportgen.read.scored.outcomes import read_outcomes
 from reportgen.read.scored.totals import TotalsTable
-from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.rows import select_files, select_run, select_series
 from reportgen.read.x_axis import find_time
 
 if TYPE_CHECKING:
@@ -31,8 +27,6 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import Outcomes
     from reportgen.core.model import Measurements
-    from reportgen.read.tables.layout import Layout
-    from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
 
 
@@ -94,34 +88,6 @@ _GROUPED_SQL: Final = """
 SELECT count(DISTINCT (benchmark, problem)) AS problems, count(DISTINCT groups) AS groups,
     count(DISTINCT (benchmark, problem, groups)) AS pairs, count(*) FILTER (groups IS NULL) AS incomplete
 FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured)
-"""
-# Words in the name of a step column, the likeliest first.
-_STEPS: Final = (
-    *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?", "episodes?", "years?"),
-    *("tokens?", "samples?|examples?", "rounds?", "generations?|gens?"),
-)
-# Settings, and the times of a run as a whole: neither increases within a run.
-_NO_STEPS: Final = re.compile(
-    r"max|min|mean|best|std|warmup|save|log|logging|eval|every|per|interval|freq|limit|patience|budget|size|horizon"
-    r"|cfg|config|args|hparams|params|settings?|created?|creation|started?|start|begin|end|ended|finish(ed)?"
-    r"|modified|updated|submitted|queued|launched|runtime|duration|latency|dates?|days?|lr|rate|seed|temperature",
-    re.IGNORECASE,
-)
-_WORD: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])")
-_MOST_STEPS: Final = 12
-# A step may have rows for training and validation, and runs in one file restart now and then.
-_RISING: Final = (
-    "max(d{0}) > 1, bool_and(d{0} > 1 AND d{0} >= 0.25 * n{0}) FILTER (n{0} > 1), "
-    "sum(b{0}) <= 0.05 * sum(n{0})"
-)
-# Whether the values of each column differ within each run, and increase.
-_RISING_SQL: Final = """
-WITH rows AS ({rows}), ahead AS (
-    SELECT series, run, {gaps} FROM rows
-), runs AS (
-    SELECT series, run, {counts} FROM ahead GROUP BY series, run
-)
-SELECT {sums} FROM runs
 """
 
 
@@ -251,50 +217,3 @@ def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
         for where in chosen
         for one in totals.get_scores(name, where=where)
     )
-
-
-def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
-    """Return columns that may be the missing step of a table, the likeliest first.
-
-    A column of numbers counts if it is called as steps are, but not as settings or dates of runs are, and its
-    values differ and increase within every run that has several rows. Dates may order runs, so none counts;
-    nor does any where a setting, such as the number of parameters, changes from row to row.
-    """
-    numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]
-    dates = [name for name, kind in layout.kinds.items() if kind is Kind.TIME]
-    words = {name: [word.casefold() for word in _WORD.findall(name)] for name in (*numbers, *dates)}
-    called = [
-        name for part in _STEPS for name in numbers if any(re.fullmatch(part, word) for word in words[name])
-    ]
-    # Rows of a table with settings are runs rather than steps of one.
-    if not any(map(_NO_STEPS.fullmatch, chain.from_iterable(words.values()))):
-        called += [name for name in numbers if name == "index"]
-    fitting = (name for name in dict.fromkeys(called) if not any(map(_NO_STEPS.fullmatch, words[name])))
-    if not (names := list(islice(fitting, _MOST_STEPS))):
-        return []
-    fixed = [name for name in numbers if any(map(_NO_STEPS.fullmatch, words[name]))]
-    fixed = [name for name in fixed if name not in names and guess_direction(name) is None]
-    names += fixed
-
-    def list_cells(rows: Rows) -> dict[str, str]:
-        cells = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
-        for index, name in enumerate(names):
-            cells[f"c{index}"] = rows.as_number(name)
-        return {**cells, "place": rows.get_position()}
-
-    def join(template: str) -> str:
-        return ", ".join(template.format(index) for index in range(len(names)))
-
-    with Diagnostics().collecting():
-        statement = _RISING_SQL.format(
-            rows=select_files(root, layout, list_cells),
-            gaps=join("c{0}, c{0} - lag(c{0}) OVER (PARTITION BY series, run ORDER BY place) AS g{0}"),
-            counts=join("count(DISTINCT c{0}) AS d{0}, count(c{0}) AS n{0}, count_if(g{0} < 0) AS b{0}"),
-            sums=join(_RISING),
-        )
-        with explain_errors(root, source.location, list):
-            (found,) = get_engine().fetch_rows(statement)
-        rows = list(zip(names, found[::3], found[1::3], found[2::3], strict=True))
-        if not any(differs for name, differs, *_ in rows if name in fixed):
-            return [name for name, _, *rising in rows if all(rising) and name not in fixed]
-    return []

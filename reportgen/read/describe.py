@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -26,7 +26,7 @@ from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_units, get_title, is_data_name, read_unit
 from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.read.check_repeats import may_number_samples, suggest_roles
-from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
+from reportgen.read.counts import count_answers, count_curves, likely_clusters, list_totals
 from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.joined import read_measurements
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
@@ -38,12 +38,12 @@ from reportgen.read.scored.outcomes import read_outcomes
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.table_files import count_endings
 from reportgen.read.tables.converted import describe_formats
-from reportgen.read.tables.distinguish import confirm_settings, list_changes, suggest_for_table
+from reportgen.read.tables.distinguish import may_differ
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout
 from reportgen.read.tables.mapped_json import list_paths
-from reportgen.read.tables.merged import may_differ
 from reportgen.read.tables.notations import make_shares
-from reportgen.read.tables.roles import list_roles
+from reportgen.read.tables.roles import ACROSS, list_roles
+from reportgen.read.tables.suggest import confirm_settings, list_changes, suggest_for_table
 from reportgen.read.tables.survey import complete_layout
 from reportgen.read.x_axis import list_axes
 
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-_LINES: Final = frozenset((".jsonl", ".ndjson"))
 # Fields that need rows or logs; the others are known once a source is open.
 _STORED_FIELDS: Final = (
     *("series", "format", "title", "shape", "series_by", "seed_by", "counts"),
@@ -262,17 +261,14 @@ def _suggest_roles(
     return replace(description, settings=suggested)
 
 
-_ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}
-
-
 def _describe_shape(layout: Layout, settings: SourceSettings) -> str:
     """Describe what a row is, or a column."""
     if layout.outcomes or settings.form == "runs":
         return f"a row for each {'answer' if layout.outcomes else 'finished run'}"
     if layout.totals:
-        across = _ACROSS.get(settings.wide or "")
+        across = ACROSS.get(settings.wide or "")
         return f"a column for each {across}" if across else "a row for each score of a benchmark"
-    if layout.spread:
+    if layout.is_chart:
         return "a column for each run"
     if layout.long:
         parts = [name for name in INTERVAL_PARTS if getattr(layout.roles, name)]
@@ -284,9 +280,7 @@ def _describe_shape(layout: Layout, settings: SourceSettings) -> str:
 def _describe_layout(description: Description, source: Source, root: Path) -> Description:
     """Describe what is known before any row is read, except columns that may be the step."""
     layout, settings = get_layout(source), source.settings
-    roles, spread = layout.roles, layout.spread.values()
-    measured = not (layout.outcomes or layout.totals or layout.spread)
-    steps = find_likely_steps(root, source, layout) if measured and roles.step is None else []
+    roles = layout.roles
     # The origin of series and seeds in a table, as words after "by".
     names_by = {"": "", **{name: f'the column "{name}"' for name in (roles.series, roles.seed) if name}}
     if layout.series_parts:
@@ -295,8 +289,8 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
     in_files = "the names of files" if is_named_by_files(layout, settings) else "the pattern of files:"
     names_by |= {name: in_files for file in layout.files for name, _ in file.given}
     series_by, seed_by = names_by[roles.series or ""], names_by[roles.seed or ""]
-    if layout.spread:
-        series_by, seed_by = "the columns", "the columns" if any(one.seed for one in spread) else ""
+    if layout.is_chart:
+        series_by, seed_by = "the columns", "the columns" if roles.seed else ""
     elif (layout.totals or layout.long) and settings.wide:
         series_by = "the columns" if settings.wide == "series" else "the rows"
     elif layout.outcomes and (header := layout.files[0].header) and roles.series not in header:
@@ -308,7 +302,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
     return replace(
         description,
         kind=source.kind,
-        format=layout.files[0].format,
+        format="mapped" if settings.format == "mapped" else layout.files[0].format,
         title=describe_formats(layout, source.settings),
         shape=_describe_shape(layout, settings),
         read=tuple(file.path for file in source.files),
@@ -320,7 +314,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         seed_by=seed_by,
         step_name="step" if step == "_step" else step,
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
-        settings=suggest_files(layout, settings) | suggest_for_table(source, root, steps),
+        settings=suggest_files(layout, settings) | suggest_for_table(source, root),
     )
 
 
@@ -348,11 +342,6 @@ def _add_counts(
         # The origin of seeds is left out if no run has one.
         seed_by=description.seed_by if any(one.seed is not None for one in counted) else "",
     )
-    if settings.format == "mapped":
-        lines = (PurePosixPath(path).suffix.lower() in _LINES for path in description.read)
-        titles = dict.fromkeys("JSON Lines" if is_lines else "JSON" for is_lines in lines)
-        title = f"{' and '.join(titles)} mapped by source.yml"
-        description = replace(description, format="mapped", title=title)
     if runs:
         description = _add_imported(description, runs)
     repetitions = description.repetitions or suggest_repetitions(settings, description)

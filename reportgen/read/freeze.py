@@ -1,20 +1,24 @@
-"""Export of a source as one Parquet file with every row and column, named as in the report."""
+"""Export of a source as one Parquet file, and ``origin.json`` of a table that was reduced where it lies."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage, make_error
+from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.layout import ROLE_NAMES
-from reportgen.formats.sql import get_engine
+from reportgen.formats.sql import get_engine, quote
+from reportgen.read.find import SETTINGS
 from reportgen.read.groups import list_experiment_settings
-from reportgen.read.joined import read_measurements
 from reportgen.read.scored.outcomes import get_score_names
 from reportgen.read.tables.check import explain_faults
 from reportgen.read.tables.layout import (
@@ -28,7 +32,7 @@ from reportgen.read.tables.rows import resolve_filters, select_files, select_run
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.read.tables.layout import Layout
@@ -46,7 +50,6 @@ _COUNTED: Final = ("tokens", "seconds", "cost")
 _ROW: Final = "row of the source"
 # Placeholders for roles without a column; no column has such a name.
 _MARKS: Final = {"series": "\0series", "run": "\0run"}
-_PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
 
 
 class FrozenTable(Struct, frozen=True):
@@ -63,7 +66,7 @@ def can_freeze(layout: Layout, settings: SourceSettings) -> bool:
     answers a page shows.
     """
     texts, named = layout.outcomes, settings.columns
-    is_read = texts or layout.totals or layout.spread or layout.roles.step is not None
+    is_read = texts or layout.totals or layout.roles.step is not None
     is_read = is_read and settings.form != "runs"
     return bool(is_read) and not (texts and (texts.prompt, texts.response) != (named.prompt, named.response))
 
@@ -89,8 +92,6 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
         settings["lower_is_better"] = True if everywhere else list(source.lower_is_better)
     elif ways := {name: way for name, way in source.higher_is_better.items() if name in source.metrics}:
         settings["lower_is_better"] = [name for name, way in ways.items() if not way] or False
-    if layout.spread:
-        return _freeze_chart(root, source, settings)
     form = "long" if layout.long else "wide"
     settings["form"] = "outcomes" if layout.outcomes else "totals" if layout.totals else form
     if layout.repeat and not layout.totals:
@@ -112,25 +113,6 @@ def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> N
     options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880"
     with explain_faults(root, source.location, layout.files, numbers):
         get_engine().open_cursor().execute(f"COPY ({table.select}) TO {sql.quote(str(path))} ({options})")
-
-
-def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> FrozenTable:
-    """Return runs that are columns as a long table with the names of the report."""
-    table = read_measurements(root, source, source.metrics)
-    step = table.step_name if table.step_name not in {"", *_PARTS} else "step"
-    spread = get_layout(source).spread.values()
-    seed = "seed, " if any(one.seed for one in spread) else ""
-    ends = ", low, high" if any(one.low for one in spread) else ""
-    position = "epoch_ms(CAST(step AS BIGINT))" if table.step_is_time else "step"
-    select = (
-        f"SELECT series, run, {seed}metric, {position} AS {sql.quote_name(step)}, value{ends} "  # noqa: S608 - quoted
-        f"FROM ({sql.write_statement(table.frame)}) "
-        f"ORDER BY list_position([{sql.quote_all(source.metrics)}], metric), "
-        f"list_position([{sql.quote_all(table.order)}], series), run, row"
-    )
-    rest = {key: value for key, value in settings.items() if key not in {"rename", "rename_metrics"}}
-    rest |= {"form": "long", "metrics": list(source.metrics)}
-    return FrozenTable(select, {**rest, **({} if step == "step" else {"columns": {"step": step}})})
 
 
 def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, object]]:
@@ -218,3 +200,121 @@ def _list_numbers(layout: Layout) -> frozenset[str]:
 
 def _list_raw_metrics(layout: Layout) -> tuple[str, ...]:
     return tuple(chain.from_iterable(layout.metrics.values()))
+
+
+# ---- tables of a database or a cluster ---------------------------------------------------------------------
+
+ORIGIN: Final = "origin.json"
+POINTS: Final = "points.parquet"
+OUTCOMES: Final = "outcomes.parquet"
+_FORMAT: Final = 1
+_LEFT: Final = re.compile(r"\.\d+$")
+
+
+class FrozenPart(Struct, frozen=True):
+    """One metric or benchmark of a frozen table: its rows, their SHA-256, and its bins if there are any."""
+
+    rows: int
+    sha256: str
+    bins: int | None = None
+
+
+class TableOrigin(Struct, frozen=True):
+    """A table that was reduced where it lies, and what it was reduced to."""
+
+    format: int
+    engine: str  # with its version: "Spark 4.1.4"
+    table: str  # as its user names it, such as "lake.runs@snapshot 4711"; may be empty
+    rows: int  # before freezing
+    columns: dict[str, str]  # those that the user named, by role
+    metrics: tuple[str, ...] | None
+    reduce: int
+    types: dict[str, str]  # of all columns of the table, as narwhals names them
+    schema_sha256: str
+    parts: dict[str, FrozenPart]
+    file: str
+    sha256: str
+    reportgen: str
+
+
+def hash_types(types: Mapping[str, str]) -> str:
+    """Return the SHA-256 of a schema: names and types of columns in any order."""
+    return hashlib.sha256(msgspec.json.encode(sorted(types.items()))).hexdigest()
+
+
+def encode_origin(origin: TableOrigin) -> bytes:
+    """Return an origin as JSON with a line for each key."""
+    return msgspec.json.format(msgspec.json.encode(origin), indent=2) + b"\n"
+
+
+def read_origin(folder: Path) -> TableOrigin | None:
+    """Read the origin of a frozen folder; None without one, ``ReportError`` if it is damaged."""
+    path = folder / ORIGIN
+    if not path.is_file():
+        return None
+    try:
+        origin = msgspec.json.decode(path.read_bytes(), type=TableOrigin)
+    except msgspec.MsgspecError as error:
+        raise _fail(path, f"it is damaged: {error}") from None
+    if origin.format != _FORMAT:
+        raise _fail(path, f"it has format {origin.format}, and this version reads {_FORMAT}")
+    return origin
+
+
+def check_intact(folder: Path, origin: TableOrigin) -> None:
+    """Raise ``ReportError`` unless the frozen file is the one that its origin describes."""
+    path = folder / origin.file
+    if not path.is_file():
+        raise _fail(path, "the frozen table is missing")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != origin.sha256:
+        raise _fail(path, f"it is not the table that was frozen: its SHA-256 is {digest[:12]}…")
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Raise ``ReportError`` if a folder is a file, or holds files that freezing a table did not write."""
+    if folder.exists() and not folder.is_dir():
+        raise _fail(folder, "there is already a file with this name", "Name a folder")
+    # A file with a number at its end is what a killed process left.
+    names = {_LEFT.sub("", path.name) for path in folder.iterdir()} if folder.is_dir() else set()
+    if names and (ORIGIN not in names or names - {ORIGIN, SETTINGS, POINTS, OUTCOMES}):
+        message = "the folder holds files that reportgen.freeze did not write"
+        raise _fail(folder, message, "Name a folder that is empty or does not exist yet")
+
+
+def list_differences(old: TableOrigin, new: TableOrigin) -> Iterator[str]:
+    """Yield a sentence for each way in which a table differs from when it was frozen."""
+    for verb, before, after in (("lost", old, new), ("gained", new, old)):
+        if names := [name for name in before.types if name not in after.types]:
+            yield f"The table {verb} the columns {join_names(names, most=8)}."
+    for name in (name for name in old.types if name in new.types and old.types[name] != new.types[name]):
+        yield f"The column {name} was {old.types[name]} and is {new.types[name]}."
+    if old.rows != new.rows:
+        yield f"The table had {old.rows:,} rows and has {new.rows:,}."
+    for name in dict.fromkeys((*old.parts, *new.parts)):
+        part, other = old.parts.get(name), new.parts.get(name)
+        if part is None or other is None:
+            yield f"{name} is {'new' if part is None else 'gone'}."
+        elif part.sha256 != other.sha256:
+            yield f"The values of {name} differ."
+
+
+def match_usual_columns(
+    names: Sequence[str], given: Mapping[str, str], roles: Sequence[str]
+) -> dict[str, str]:
+    """Return the column of each role: one that is given, otherwise one with a usual name, as in a file."""
+    return match_columns({role: ROLE_NAMES.get(role, (role,)) for role in roles}, names, given)
+
+
+def encode_rows(columns: Mapping[str, Any], file: Path, select: str = "FROM frozen") -> bytes:
+    """Return a SELECT of columns called ``frozen`` as the bytes of Parquet, written to ``file`` first."""
+    cursor = get_engine().open_cursor()
+    cursor.register("frozen", dict(columns))
+    options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880"
+    cursor.execute(f"COPY ({select}) TO {quote(str(file))} ({options})")
+    cursor.unregister("frozen")
+    return file.read_bytes()
+
+
+def _fail(path: Path, message: str, step: str = "Freeze the table again, or restore the file") -> Exception:
+    return make_error(str(path), message, step, Stage.DATA)

@@ -27,6 +27,7 @@ from reportgen.read.runs.labels import is_experiment_setting
 from reportgen.read.tables.distinguish import (
     MOST_SERIES,
     RowKeys,
+    decides_series,
     find_distinguishing_columns,
     sample_keys,
 )
@@ -36,7 +37,6 @@ from reportgen.read.tables.layout import (
     list_setting_names,
     resolve_column,
 )
-from reportgen.read.tables.merged import decides_series
 from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def separate_runs(root: Path, layout: Layout, groups: GroupColumns, filters: Fil
     keys = (parts.problem, parts.sample) if parts else (layout.roles.step,)
     columns = dict.fromkeys((*groups.by.values(), *groups.colour.values()))
     names = [name for name in columns if name not in keys]
-    if layout.settings or layout.spread or keys[0] is None or not names:
+    if layout.settings or keys[0] is None or not names:
         return layout
 
     key = {f"k{n}": name for n, name in enumerate((*keys, layout.roles.metric))}
@@ -245,7 +245,7 @@ def _list_differing_settings(root: Path, layout: Layout, source: Source) -> list
 def _separate_all_runs(root: Path, layout: Layout, columns: Sequence[str], filters: Filters) -> Layout:
     """Return a layout in which runs of a table are apart by those columns that distinguish rows of a step."""
     step, parts = layout.roles.step, layout.outcomes
-    if layout.spread or not (step or parts):
+    if not (step or parts):
         return layout
 
     def list_keys(rows: Rows) -> dict[str, str]:

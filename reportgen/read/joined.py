@@ -14,9 +14,10 @@ from reportgen.core.model import Measurements
 from reportgen.core.words import choose_names, join_names, quote_names
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
-from reportgen.read import groups, measurements
+from reportgen.read import groups
 from reportgen.read.check_repeats import check_answers, check_steps
 from reportgen.read.groups import Groups, rank_label
+from reportgen.read.measurements import plan_table
 from reportgen.read.plan import MeasurementQuery, report_missing_series
 from reportgen.read.scored import outcomes
 from reportgen.read.scored.outcomes import build_outcomes, check_clusters, plan_outcomes
@@ -24,7 +25,7 @@ from reportgen.read.scored.totals import TotalsTable
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import rename_texts
-from reportgen.settings.inputs import name_settings
+from reportgen.settings.inputs import SourcePart, name_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from reportgen.read.measurements import PlannedTable
     from reportgen.read.scored.outcomes import OutcomeQuery
     from reportgen.settings.base import CellValue
-    from reportgen.settings.inputs import Source, SourcePart
+    from reportgen.settings.inputs import Source
 
     _Planned = TypeVar("_Planned")
     _Where: TypeAlias = Mapping[str, CellValue | tuple[CellValue, ...]]
@@ -81,29 +82,32 @@ def read_measurements(
             of joined ones are of different kinds. Joined sources raise errors at the block that names them.
     """
     query = MeasurementQuery(metrics, x, series, where or {}, by, colour, formula, x_formula)
-    if not source.parts:
-        return measurements.read_table(project_root, source, query)
-    return _join_tables(project_root, source, query)
+    if source.parts:
+        planned = _plan_parts(
+            source, series, lambda part, own: plan_table(project_root, part, replace(query, series=own))
+        )
+        _check_similar(source, planned)
+    else:
+        planned = [(SourcePart(source, {}, ""), plan_table(project_root, source, query))]
+    return _join_tables(project_root, source, query, planned)
 
 
-def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measurements:
-    """Return the measurements of joined sources, the rows of each as if it were shown alone."""
-    planned = _plan_parts(
-        source,
-        query.series,
-        lambda part, own: measurements.plan_table(root, part, replace(query, series=own)),
-    )
-    _check_similar(source, planned)
+def _join_tables(
+    root: Path, source: Source, query: MeasurementQuery, planned: Sequence[tuple[SourcePart, PlannedTable]]
+) -> Measurements:
+    """Return the measurements of sources, the rows of each as if it were shown alone."""
     tables = [table for _, table in planned]
     # Relative times are in the unit of the longest.
     longest = max(tables, key=lambda table: table.rows.unit).rows
-    names, found = _join_groups([(part, table.groups) for part, table in planned])
-    order = found.order if query.by else _choose_joined(source, query.series)
-    selects = _select_tables(planned, names, longest.unit)
+    names: list[Mapping[str, str]] = [{}]
+    found, order, selects = tables[0].groups, tables[0].order, [tables[0].rows.select]
+    if source.parts:
+        names, found = _join_groups([(part, table.groups) for part, table in planned])
+        order = found.order if query.by else _choose_joined(source, query.series)
+        selects = _select_tables(planned, names, longest.unit)
     reading = _make_reading(root, source, [table.list_faults for table in tables])
     with reading():
         frame = get_engine().open_frame(" UNION ALL ".join(selects))
-
     return Measurements(
         frame=frame,
         step_name=longest.title,
@@ -120,6 +124,11 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
         check_counters=partial(_run_all, [one.check_counters for one in tables]),
         check_repeats=partial(_run_all, [partial(check_steps, root, one.plan) for one in tables]),
     )
+
+
+def _run_all(checks: Iterable[Callable[[], None]]) -> None:
+    for check in checks:
+        check()
 
 
 def _check_x(source: Source, planned: Sequence[tuple[SourcePart, PlannedTable]]) -> None:
@@ -342,23 +351,16 @@ def read_run_settings(
     project_root: Path, source: Source, names: Sequence[str]
 ) -> dict[tuple[str, str], dict[str, str | None]]:
     """Return the settings of each run, by series and run; see ``groups.read_run_settings``."""
-    if not source.parts:
-        return groups.read_run_settings(project_root, source, names)
     return {
         (part.names.get(series, series), run): cells
-        for part in source.parts
+        for part in source.parts or [SourcePart(source, {}, "")]
         for (series, run), cells in groups.read_run_settings(project_root, part.source, names).items()
     }
 
 
-def list_joined_series(source: Source) -> tuple[str, ...]:
-    """Return the series of joined sources, source by source."""
-    return tuple(name for part in source.parts for name in part.names.values())
-
-
 def _choose_joined(source: Source, series: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the series that names and patterns choose of joined sources, or all."""
-    known = list_joined_series(source)
+    """Return the series that names and patterns choose of joined sources, or all, source by source."""
+    known = tuple(name for part in source.parts for name in part.names.values())
     return known if series is None else choose_names(series, known).names
 
 
@@ -372,7 +374,7 @@ def _plan_parts(
 
     A ``benchmark`` that not every source has is read from those that have it.
     """
-    known = list_joined_series(source)
+    known = _choose_joined(source, None)
     if unknown := list(report_missing_series(source, known, series)):
         raise ReportError(*unknown)
     chosen = _choose_joined(source, series)
@@ -406,11 +408,6 @@ def _make_reading(
     return partial(
         explain_errors, root, source.location, lambda: list(chain.from_iterable(list_() for list_ in faults))
     )
-
-
-def _run_all(checks: Iterable[Callable[[], None]]) -> None:
-    for check in checks:
-        check()
 
 
 def _check_similar(source: Source, planned: Sequence[tuple[SourcePart, PlannedTable]]) -> None:

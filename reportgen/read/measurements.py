@@ -9,11 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
-from reportgen.core.model import Measurements
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import fetch_frame, get_engine
-from reportgen.read.check_repeats import check_runs, check_steps
+from reportgen.read.check_repeats import check_runs
 from reportgen.read.derived import check_derived, check_x, derive
 from reportgen.read.groups import expand_settings
 from reportgen.read.plan import build_rows, plan_measurements, select_rows
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from reportgen.core.model import Measurements
     from reportgen.read.groups import Groups
     from reportgen.read.plan import MeasurementQuery, Plan
     from reportgen.read.tables.rows import Rows
@@ -81,10 +81,6 @@ class PlannedTable(Struct, frozen=True):
         Empty where each row has all metrics, so that such a run has rows of its own.
         """
         plan, layout = self.plan, self.plan.layout
-        if layout.spread:
-            runs = ((plan.rename.get(one.series, one.series), one) for one in layout.spread.values())
-            found = {(name, one.run if one.run != one.series else name): one.seed for name, one in runs}
-            return tuple((*key, seed) for key, seed in found.items())
         if plan.repeat == "runs" or not plan.has_gaps:
             return ()
 
@@ -147,30 +143,6 @@ def _check_bounds(select: str, source: Source, plan: Plan) -> str:
     outside = " OR ".join(f"({test})" for test in tests)
     value = f"CASE WHEN {outside} THEN error('a value is out of range') ELSE value END"
     return f"SELECT * REPLACE ({value} AS value) FROM ({select})"  # noqa: S608 - quoted
-
-
-def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> Measurements:
-    """Return the measurements of one source; see ``joined.read_measurements``."""
-    table = plan_table(project_root, source, query)
-    reading = partial(explain_errors, project_root, source.location, table.list_faults)
-    with reading():
-        frame = get_engine().open_frame(table.rows.select)
-    return Measurements(
-        frame=frame,
-        step_name=table.rows.title,
-        step_is_time=table.rows.is_time,
-        given_interval=table.plan.given_interval,
-        order=table.order,
-        colours=table.groups.colours,
-        settings=table.groups.values,
-        notes=table.notes,
-        check_x=table.check_x,
-        reading=reading,
-        check_repeats=partial(check_steps, project_root, table.plan),
-        check_runs=table.check_runs,
-        check_counters=table.check_counters,
-        list_runs=table.list_runs,
-    )
 
 
 def plan_table(root: Path, source: Source, query: MeasurementQuery) -> PlannedTable:

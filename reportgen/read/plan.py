@@ -14,7 +14,6 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
 from reportgen.read.derived import make_name_formula, replace_x
 from reportgen.read.groups import GroupColumns, separate_runs
-from reportgen.read.tables.check import advise_step
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
     add_settings,
@@ -30,6 +29,7 @@ from reportgen.read.tables.rows import (
     select_fields,
     select_names,
 )
+from reportgen.read.tables.suggest import advise_step
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Plan(Struct, frozen=True, dict=True):
     def given_interval(self) -> str | None:
         """Form of the data's own interval, in words; the fullest one if metrics differ."""
         parts = [set(interval) for interval in self.intervals.values()]
-        if self.layout.spread and any(parts):
+        if self.layout.is_chart and any(parts):
             return _EXTREMES
         if self.layout.bounds and any(parts):
             return _SCORES
@@ -235,7 +235,7 @@ def _check_names(root: Path, source: Source, layout: Layout, query: MeasurementQ
         own = {f"{name}_{part}" for name in stated for part in INTERVAL_PARTS}
         shown = list_names(name for name in columns if name not in own)
         message = f'no column of the source "{source.name}" is known as the step; it has {shown}'
-        step_advice = advise_step(root, layout, source.settings, source.location)
+        step_advice = advise_step(root, layout, source.settings)
         yield Diagnostic(source.location, message, step_advice, Stage.DATA)
 
 
@@ -245,7 +245,7 @@ def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
         return x or layout.roles.step, ()
     if x in layout.metrics:
         raws = layout.metrics[x]
-        return (layout.roles.step, raws) if layout.long or layout.spread else (raws[0], ())
+        return (layout.roles.step, raws) if layout.long else (raws[0], ())
     return _find_column(x, layout), ()
 
 
@@ -257,9 +257,6 @@ def _find_column(name: str, layout: Layout) -> str | None:
 
 def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
     """Return the columns of the interval that belongs to a raw metric, by part."""
-    if layout.spread:
-        one = layout.spread[raw]
-        return {"low": one.low, "high": one.high} if one.low else {}
     if layout.long or len(layout.metrics) == 1:
         named = {part: getattr(layout.roles, part) for part in INTERVAL_PARTS}
     else:
@@ -280,8 +277,6 @@ def select_rows(root: Path, plan: Plan) -> str:
         found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
         if plan.layout.long:
             selects.append(_select_long(rows, plan))
-        elif plan.layout.spread:
-            selects += _select_spread(rows, plan)
         elif rows.columnar:
             # One column at a time is free in a columnar file; a text file would be parsed again.
             selects += (_select_metrics(rows.copy(), plan, [one]) for one in found)
@@ -357,39 +352,6 @@ def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) ->
     }
     select = _select(rows, plan, fields)
     return f"SELECT * FROM ({select}) WHERE value IS NOT NULL" if plan.has_gaps else select  # noqa: S608
-
-
-def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
-    """Select the values of runs that are columns from rows that are parsed once; skip empty cells."""
-    names = {raw: name for raw, name in plan.names.items() if rows.has(raw)}
-    runs = {raw: plan.layout.spread[raw] for raw in names}
-    series = {raw: plan.rename.get(run.series, run.series) for raw, run in runs.items()}
-    selected = [raw for raw in names if plan.series is None or series[raw] in plan.series]
-    if not selected:
-        return
-    fields = {
-        **_position_fields(rows, plan),
-        "series": _expand_texts(series[raw] for raw in selected),
-        "run": _expand_texts(runs[raw].run for raw in selected),
-        "seed": _expand_texts(runs[raw].seed for raw in selected),
-        "metric": _expand_texts(names[raw] for raw in selected),
-        "value": sql.unnest(map(rows.as_number, selected)),
-    }
-    for part in plan.interval_columns:
-        ends = [plan.intervals.get(raw, {}).get(part) for raw in selected]
-        fields[part] = sql.unnest(_NULL if end is None else rows.as_number(end) for end in ends)
-    columns = {part: f'"{part}"' for part in fields}
-    if all(runs[raw].run == series[raw] for raw in selected):
-        # Each unnested name takes a tenth of the time.
-        columns["run"], fields["run"] = '"series"', "NULL"
-    select = _select(rows, plan, fields)
-    yield f"SELECT {list_cells(_order_fields(columns))} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - our own names
-
-
-def _expand_texts(words: Iterable[str | None]) -> str:
-    """Return texts as successive rows, or a single literal if all are equal."""
-    literals = [f"CAST(NULL AS {sql.TEXT})" if word is None else sql.quote(word) for word in words]
-    return literals[0] if len(set(literals)) == 1 else sql.unnest(literals)
 
 
 def _name_fields(rows: Rows, plan: Plan) -> dict[str, str]:

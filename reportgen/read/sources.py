@@ -56,7 +56,7 @@ from reportgen.read.table_files import (
 )
 from reportgen.read.tables.converted import convert_tables, split_samples
 from reportgen.read.tables.grid import read_grids
-from reportgen.read.tables.layout import Survey, list_free_columns, suggest_totals
+from reportgen.read.tables.layout import Survey, list_free_columns
 from reportgen.read.tables.mapped_json import list_paths, map_tables
 from reportgen.read.tables.notations import (
     check_setting_names,
@@ -65,6 +65,7 @@ from reportgen.read.tables.notations import (
     state_runs,
     warn_no_metrics,
 )
+from reportgen.read.tables.suggest import find_totals, name_score
 from reportgen.read.tables.survey import complete_layout, has_further_metrics, hold_one_line, survey
 from reportgen.read.tables.unpivot import unpivot_grids, unpivot_layout
 from reportgen.read.unpacked import Unpacked, unpack_source
@@ -337,7 +338,7 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
     location, settings, cache = request.location, request.settings, request.cache
     files = list_tables(location, settings, request.chosen)
     if request.unpacked:
-        files = tuple(replace(file, copy=str(location.root / file.path)) for file in files)
+        files = tuple(replace(file, copy=str(location.root / file.path), above=0) for file in files)
     hashed = hash_files(location.root, files, request.hashes)
     if settings.format != "mapped":
         files, settings = state_runs(files, settings)
@@ -363,12 +364,12 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         found, known = _survey_plain_tables(location, settings, files, hashed, cache)
         if split := split_samples(location, found.layout, hashed, cache):
             found = _survey_tables(location, split, settings)
-        if not (found.layout.spread or is_confirmed_by_name(found.layout, settings)):
+        if not (found.layout.is_chart or is_confirmed_by_name(found.layout, settings)):
             check_table_names(location, settings)
         if long := unpivot_layout(location, known, found.layout, hashed, cache):
-            known = long.settings
+            known, of_files = long.settings, found.of_files
             found = _survey_tables(location, long.files, known)
-            found = replace(found, warnings=(*long.warnings, *found.warnings))
+            found = replace(found, warnings=(*of_files, *long.warnings, *found.warnings))
     unused = report_unused_settings(request.chosen.paths, [file.path for file in files], location.place)
     more = (*report_file_names(location, known, found), *(() if request.chosen.named else unused))
     found = replace(found, warnings=(*converted.warnings, *found.warnings, *more))
@@ -390,10 +391,10 @@ def _survey_plain_tables(
     # A survey with warnings is not stored, so that they always come from the files.
     if not stored and not found.warnings:
         cache.store(key, found)
-    totals = suggest_totals(found.layout, settings, sure=True)
+    totals = find_totals(found.layout, settings, sure=True)
     if totals is None:
         return found, settings
-    named = {"form": "totals", "columns": settings.columns.model_copy(update=totals)}
+    named = {"form": "totals", "columns": settings.columns.model_copy(update=name_score(totals))}
     settings = settings.model_copy(update=named)
     return _survey_tables(location, files, settings), settings
 

@@ -203,6 +203,7 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
     invalid: list[int] = []
     reader = csv.reader(content.read_lines(file.keep, invalid), delimiter=file.variant)
     indices = [(name, file.columns.index(name)) for name in columns if name in file.columns]
+    has_lines = not file.copy or file.above is not None
     line, count = 1, 0
     try:
         for cells in reader:
@@ -216,7 +217,7 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
                 yield content.make_problem(message, "Look for a missing delimiter or an open quote", line)
             elif cells and line > 1:
                 count += 1
-                yield Row(line, count, {name: cells[index] for name, index in indices})
+                yield Row(line if has_lines else None, count, {name: cells[index] for name, index in indices})
             line = reader.line_num + 1
     except csv.Error as error:
         yield content.make_problem(f"the row cannot be read: {error}", "Look for an open quote", line)

@@ -1,6 +1,7 @@
 """JSON Lines, one object per line, and JSON as a table: keys are columns, and values are read as text.
 
-A JSON file holds a list of records, an object of columns or, in spite of its suffix, JSON Lines.
+A JSON file holds a list of records or, in spite of its suffix, JSON Lines. An object of columns or of rows by
+name is a table as its YAML twin is.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.decode import BOM, MOST_COLUMNS
+from reportgen.formats.decode import MOST_COLUMNS
 from reportgen.formats.json_files import parse_object
 from reportgen.formats.layout import NOT_UTF8, FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems
-from reportgen.formats.tables.json_mapping import suggest_mapping
+from reportgen.formats.tables.json_mapping import has_named_rows, suggest_mapping
 from reportgen.formats.tables.json_path import make_json_error
 from reportgen.settings.text import CONFLICT, find_conflict_marks
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from reportgen.formats.layout import Content
 
 
-# Variants of a layout: a list of records, an object of columns (with its length in bytes), or lines.
-_RECORDS, _COLUMNS, _LINES = "records", "columns", ""
+# Variants of a layout: a list of records, or lines.
+_RECORDS, _LINES = "records", ""
 _HEAD: Final = 256 << 10
 _ROWS_OF_A_HEAD: Final = 500
 _ROWS_OF_A_SAMPLE: Final = 5_000
@@ -48,8 +49,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     if form != "json":
         return _look_at_lines(content, form, whole=whole)
     content.check()
-    data = content.read_all()
-    text = content.decode_text(data)
+    text = content.decode_text(content.read_all())
     try:
         table = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -59,55 +59,41 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         if not text.strip():
             raise content.make_error("the file is empty", "Remove it or write it again") from None
         raise make_json_error(content, error, "Write it again") from None
-    listed = isinstance(table, list) and all(isinstance(item, dict) for item in table)
-    records = table if listed else build_records(content, table)
+    records = list_records(content, table) if table else []
     if not any(records):
         raise content.make_error("the file has no rows", "Remove it or write it again")
-    skip = len(BOM) if data.startswith(BOM) else 0
-    variant = _RECORDS if listed else f"{_COLUMNS} {len(data) - skip}"
-    file = FileLayout(content.name, form, content.compression, (), (), variant, skip)
+    file = FileLayout(content.name, form, content.compression, (), (), _RECORDS)
     return _look_at_records(content, file, records, exhaustive=True)
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
     """Return a SELECT of some keys of files; see ``delimited.scan``."""
-    by_columns = file.variant.startswith(_COLUMNS)
-    # A reader needs a column, so without any, one that does not exist is read; of parallel columns, any has
-    # the number of rows.
-    names = columns or (file.columns[:1] if by_columns else ("\x01",))
-    kind = f"{sql.TEXT}[]" if by_columns else sql.TEXT
+    # A reader needs a column, so without any, one that does not exist is read.
+    names = columns or ("\x01",)
     reader = "read_json"
-    options = f", columns={sql.make_struct(dict.fromkeys(names, kind))}, records='true'"
+    options = f", columns={sql.make_struct(dict.fromkeys(names, sql.TEXT))}, records='true'"
     cells = [sql.quote_name(name) for name in names]
     if len({name.casefold() for name in names}) < len(names):
         # DuckDB cannot have columns that differ only in case.
         reader, options = "read_json_objects", ""
-        pointers = [sql.quote("/" + name.replace("~", "~0").replace("/", "~1")) for name in names]
-        cells = [f"json ->> {pointer}" for pointer in pointers]
-        if by_columns:
-            cells = [f"from_json(json -> {pointer}, '[\"VARCHAR\"]')" for pointer in pointers]
-    row, shape = "row_number() OVER ()", "array" if file.variant == _RECORDS else "newline_delimited"
-    if by_columns:
-        row = f"unnest(range(1, len({cells[0]}) + 1))"
-        cells = [f"unnest({cell})" for cell in cells]
-        shape = "unstructured"
-        options += f", maximum_object_size={int(file.variant.removeprefix(_COLUMNS)) + 1024}"
+        cells = [f"json ->> {sql.quote('/' + name.replace('~', '~0').replace('/', '~1'))}" for name in names]
+    shape = "array" if file.variant == _RECORDS else "newline_delimited"
     picked = "".join(f"{cell} AS k{index}, " for index, cell in enumerate(cells[: len(columns)]))
     return (
-        f"SELECT {picked}CAST(file_index AS BIGINT) AS file, {row} AS row "  # noqa: S608 - quoted
+        f"SELECT {picked}CAST(file_index AS BIGINT) AS file, row_number() OVER () AS row "  # noqa: S608 - quoted
         f"FROM {reader}({sql.quote_paths(files)}{options}, format={sql.quote(shape)}, "
         f"compression={sql.quote(file.compression or 'none')})"
     )
 
 
 def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
-    """Yield every row with its line number, if any, and a problem for each that cannot be read."""
+    """Yield every row with its line number, and a problem for each that cannot be read."""
     for number, (line, item) in enumerate(_read_objects(content, file), 1):
         if isinstance(item, Diagnostic):
             yield item
         else:
             cells = {name: as_text(item[name]) for name in columns if name in item}
-            yield Row(line, number if file.variant else line or 0, cells)
+            yield Row(line, number if file.variant else line, cells)
 
 
 def as_text(value: Any) -> Text:  # noqa: ANN401 - whatever JSON holds
@@ -119,10 +105,8 @@ def as_text(value: Any) -> Text:  # noqa: ANN401 - whatever JSON holds
     return json.dumps(value, ensure_ascii=False)
 
 
-def _read_objects(
-    content: Content, file: FileLayout
-) -> Iterator[tuple[int | None, dict[str, Any] | Diagnostic]]:
-    """Yield the first line of every row, if known, and the row as an object or a problem."""
+def _read_objects(content: Content, file: FileLayout) -> Iterator[tuple[int, dict[str, Any] | Diagnostic]]:
+    """Yield the first line of every row, and the row as an object or a problem."""
     if file.variant == _LINES:
         invalid: list[int] = []
         for number, written in enumerate(content.read_lines(file.keep, invalid), 1):
@@ -135,9 +119,6 @@ def _read_objects(
                 yield number, content.make_problem(*fault, number) if item is None else item
         return
     text = content.decode_text(content.read_all())
-    if file.variant != _RECORDS:
-        yield from ((None, item) for item in build_records(content, json.loads(text)))
-        return
     decoder = json.JSONDecoder()
     end, line, counted = text.index("[") + 1, 1, 0
     while (begin := text.find("{", end)) >= 0:
@@ -150,7 +131,7 @@ def _look_at_lines(content: Content, form: str, *, whole: bool) -> Look:
     """Read keys and values of the first rows and of some from all over the file, or of every row."""
     sample = content.read_sample(_HEAD)
     lines = sample.text.split("\n")
-    file = FileLayout(content.name, form, content.compression, (), (), _LINES, sample.bom)
+    file = FileLayout(content.name, form, content.compression, (), (), _LINES)
     # A last line without a line end is torn if it is not valid JSON.
     torn = sample.last if sample.last and sample.last.data.strip() else None
     if torn and parse_object(torn.data.decode(errors="replace")) is not None:
@@ -200,12 +181,27 @@ def _look_at_records(
     return Look(file, cells, exhaustive and len(sample) == count)
 
 
-def build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
-    """Return the rows of an object of columns."""
-    if not isinstance(table, dict) or not all(isinstance(column, list) for column in table.values()):
-        message = "the file is neither a list of objects nor an object of lists"
+def list_records(
+    content: Content,
+    table: Any,  # noqa: ANN401 - whatever JSON holds
+    *,
+    may_be_one: bool = False,
+) -> list[dict[str, Any]]:
+    """Return the rows of a list of them, of an object of columns, or of rows by the name of their series.
+
+    An object without inner ones ``may_be_one`` row.
+    """
+    inner = [*table.values()] if isinstance(table, dict) else []
+    if isinstance(table, list) and table and all(isinstance(item, dict) for item in table):
+        return table
+    if has_named_rows(table):
+        return [{"series": name, **item} for name, item in table.items()]
+    if inner and may_be_one and not any(isinstance(item, dict | list) for item in inner):
+        return [table]
+    if not all(isinstance(column, list) for column in inner) or not isinstance(table, dict):
+        message = "the file is neither a list of rows, nor columns by name, nor rows by the name of a series"
         raise content.make_error(message, suggest_mapping(table) or _ADVICE)
-    if table and all(column and all(isinstance(cell, dict) for cell in column) for column in table.values()):
+    if inner and all(column and all(isinstance(cell, dict) for cell in column) for column in inner):
         names = join_names([f'"{name}"' for name in table], most=_MOST_KEYS)
         raise content.make_error(f"the file has its rows below {names}", suggest_mapping(table) or _ADVICE)
     lengths = {name: len(column) for name, column in table.items()}
@@ -214,4 +210,4 @@ def build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa
         message = f'the column "{longest}" has {lengths[longest]} values'
         message = f'{message} and "{shortest}" has {lengths[shortest]}'
         raise content.make_error(message, "Write columns of equal length")
-    return [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
+    return [dict(zip(table, cells, strict=True)) for cells in zip(*inner, strict=True)]

@@ -17,9 +17,8 @@ from reportgen.read.runs.check_names import warn_similar_names
 from reportgen.read.runs.check_units import find_percent
 from reportgen.read.runs.copies import report_copies
 from reportgen.read.runs.summaries import Run, Summaries, merge_files, quote, read_runs, report_row
-from reportgen.read.tables.distinguish import count_bytes, sample_keys
+from reportgen.read.tables.distinguish import SMALL, count_bytes, sample_keys
 from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.merged import SMALL
 from reportgen.read.tables.rows import resolve_filters
 
 if TYPE_CHECKING:

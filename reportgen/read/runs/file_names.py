@@ -130,7 +130,7 @@ def report_file_names(location: Location, settings: SourceSettings, survey: Surv
         message = f"series and seeds come from the names of files: {list_names(layout.series)}"
         groups = f"change it with files: and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
         advice = f"Confirm it with series_from: name in source.yml, or {groups}"
-    elif not any((*astuple(layout.roles)[:3], layout.spread, layout.outcomes, layout.totals)):
+    elif not any((*astuple(layout.roles)[:3], layout.is_chart, layout.outcomes, layout.totals)):
         numbered = detect_numbered_runs(paths) if len({*layout.labels}) > 1 else None
         pattern, count = numbered or ("", len(paths))
         if count < len(paths):

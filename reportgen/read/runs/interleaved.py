@@ -8,8 +8,18 @@ from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocat
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import is_comparable, is_metadata
-from reportgen.read.tables.distinguish import MOST_NAMES, RowKeys, count_bytes, join_cells, sample_keys
-from reportgen.read.tables.merged import SMALL, list_comparable_texts, locate_pair, quote_columns, write_role
+from reportgen.read.tables.distinguish import (
+    MOST_NAMES,
+    SMALL,
+    RowKeys,
+    count_bytes,
+    join_cells,
+    list_comparable_texts,
+    locate_pair,
+    quote_columns,
+    sample_keys,
+    write_role,
+)
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:

@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import re
-from contextlib import contextmanager, suppress
-from itertools import islice
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
-from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import (
-    NUMERIC,
-    Kind,
     is_missing,
     is_number,
     is_time,
     is_unix_time,
     parse_reported,
 )
-from reportgen.formats.layout import BENCHMARKS, MOMENTS, ROLE_NAMES, Content, Row
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.tables import FORMATS, delimited
-from reportgen.formats.tables.json_mapping import suggest_mapping
 from reportgen.read.find import locate_file
-from reportgen.read.scored.answer_tables import advise_answers
-from reportgen.read.tables.distinguish import (
-    choose_finished,
-    find_run_table,
-    find_states_by_column,
-    lists_runs,
-    suggest_distinct_totals,
-)
-from reportgen.read.tables.layout import OUTCOME_NAMES, match_columns
-from reportgen.read.tables.rows import resolve_filters, select_files, select_series
 from reportgen.settings.text import shorten
-from reportgen.settings.yaml_tree import write_flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from reportgen.formats.cells import Text
-    from reportgen.formats.layout import FileLayout, Look
+    from reportgen.formats.layout import Content, FileLayout, Look
     from reportgen.read.tables.layout import Layout
-    from reportgen.read.tables.rows import Rows
-    from reportgen.settings.source import SourceSettings
 
 
 _LONGEST: Final = 60
@@ -194,119 +174,6 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ..
     if found[Severity.ERROR]:
         raise ReportError(*found[Severity.ERROR])
     return tuple(found[Severity.WARNING])
-
-
-def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation) -> str:
-    """Return the next step for a table in which no column is known as the step."""
-    moment = next((name for name in layout.kinds if name.strip().casefold() in MOMENTS), "NAME")
-    advice = f"name it in source.yml, as in columns: {write_flow({'step': moment})}, or as x: of the block"
-    steps = [name for name in layout.kinds if is_number(name)]
-    if len(steps) > 1 and len(layout.kinds) <= len(steps) + 1:
-        return "If the columns are steps, say form: long in source.yml"
-    first = (
-        _advise_nested(root, layout)
-        or advise_answers(root, layout, settings)
-        or ("" if find_run_table(layout, settings) else advise_objects(root, layout))
-        or _advise_runs(root, layout, settings)
-        or _advise_scores(root, layout, settings, place)
-    )
-    return f"{first}. Otherwise {advice}" if first else f"N{advice[1:]}"
-
-
-def _advise_nested(root: Path, layout: Layout) -> str:
-    """Return the next step for JSON whose rows contain lists of rows, as its first one shows, or nothing."""
-    file = layout.files[0]
-    if file.format not in {"json", "jsonl"} or file.copy:
-        return ""
-    rows = FORMATS[file.format].read_rows(file.get_content(root), file, file.columns)
-    cells = next((row.cells for row in rows if isinstance(row, Row)), {})
-    lists = {name: one for name, one in cells.items() if name.isidentifier() and one and one[:2] == "[{"}
-    for name, one in lists.items():
-        keys = [*json.loads(one)[0]]
-        inner = match_columns(OUTCOME_NAMES, filter(str.isidentifier, keys), {})
-        names = {"series": ROLE_NAMES["series"], "problem": OUTCOME_NAMES["problem"]}
-        outer = match_columns(names, filter(str.isidentifier, cells), {})
-        columns = f"and columns: in source.yml; a row has {join_names(keys)}"
-        if "problem" in outer and "score" in inner:
-            paths = [f"{role}: ^.{key}" for role, key in outer.items()]
-            listed = ", ".join([*paths, "sample: '@'", f"score: $.{inner['score']}"])
-            columns = f"and columns: {{{listed}}} in source.yml"
-        return f"Say format: mapped, rows: $.{name}[*] {columns}"
-    return ""
-
-
-def advise_objects(root: Path, layout: Layout) -> str:
-    """Return the next step for JSON whose rows have their numbers in objects, or nothing."""
-    file = layout.files[0]
-    if file.format not in {"json", "jsonl"} or file.copy:
-        return ""
-    read = FORMATS[file.format].read_rows(file.get_content(root), file, file.columns)
-    rows = [row.cells for row in islice(read, _ROWS) if isinstance(row, Row)]
-    if not any(cell and cell.startswith("{") for row in rows for cell in row.values()):
-        return ""
-    advice = suggest_mapping([{name: _parse_json(cell) for name, cell in row.items()} for row in rows])
-    return advice.removesuffix(", or leave the file out with files:")
-
-
-def _parse_json(cell: Text) -> Any:  # noqa: ANN401 - whatever JSON holds
-    with suppress(ValueError):
-        return json.loads(cell or "null")
-    return cell
-
-
-def _advise_runs(root: Path, layout: Layout, settings: SourceSettings) -> str:
-    """Return the next step for a table whose rows may be finished runs, or nothing."""
-    found = find_states_by_column(root, layout, settings)
-    states = choose_finished(found)
-    chosen = f"filter: {write_flow(states)}" if states else ""
-    runs = find_run_table(layout, settings)
-    if runs is None:
-        return f"Choose the runs that ended well with {chosen} in source.yml" if chosen else ""
-    unended = [name for name in found if name not in states]
-    ended = f", and choose those that ended well with {chosen}" if chosen else ""
-    if unended and not chosen:
-        ended = f" (no {list_names(unended)} says that a run ended well: choose states with filter:)"
-    keys = f"form: runs and metrics: {write_flow(runs.metrics)}"
-    named = f", with {list_names(runs.settings)} as its settings" if runs.settings else ""
-    return f"If a row is a finished run, say {keys} in source.yml{ended}{named}"
-
-
-def _advise_scores(root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation) -> str:
-    """Return the next step for a table whose rows may be scores or runs without a usual metric."""
-    if lists_runs(root, layout, settings):
-        return ""
-    if "problem" in match_columns(OUTCOME_NAMES, layout.kinds, {}):
-        return "If a row is an answer, name its score in source.yml, as in columns: {score: NAME}"
-    totals, kinds = suggest_distinct_totals(root, layout, settings, place), [*layout.kinds.values()]
-    if totals is not None:
-        score = f" and columns: {{score: {totals['score']}}}" if totals else ""
-        return (
-            f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml, or form: wide "
-            "with a column for each benchmark or model"
-        )
-    are_numbers = kinds.count(Kind.NUMBER) > 1 and Kind.MIXED not in kinds
-    if are_numbers and _has_rows_of_models(root, layout, settings):
-        return "If its columns are scores, say form: wide in source.yml"
-    step = (
-        "If a row is a finished run, say form: runs and name its scores in source.yml, as in metrics: [NAME]"
-    )
-    return "" if NUMERIC.isdisjoint(kinds) else step
-
-
-def _has_rows_of_models(root: Path, layout: Layout, settings: SourceSettings) -> bool:
-    """Return whether each row is of another series, and of no benchmark."""
-    if not layout.roles.series or any(name.casefold() in BENCHMARKS for name in layout.kinds):
-        return False
-
-    def list_names(rows: Rows) -> dict[str, str]:
-        return {"series": select_series(rows, layout, {})}
-
-    rows = select_files(root, layout, list_names, resolve_filters(settings.filter, tuple(layout.kinds)))
-    # Faults in the rows are reported when they are read.
-    with suppress(*sql.get_errors()):
-        (found,) = sql.get_engine().fetch_rows(f"SELECT count(*) = count(DISTINCT series) FROM ({rows})")  # noqa: S608
-        return bool(found[0])
-    return False
 
 
 def check_nul(place: SourceLocation, **names: Iterable[str]) -> None:

@@ -6,21 +6,20 @@ What follows reads the copy as a table like any other, and names the original in
 from __future__ import annotations
 
 import json
-import re
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.decode import BOM, is_utf16
+from reportgen.formats.decode import is_utf16, read_head
 from reportgen.formats.files import PRINTED, WEAK_ENDINGS, get_archive_ending, split_weak_ending
-from reportgen.formats.json_files import iterate_cells
+from reportgen.formats.json_files import iterate_cells, parse_or_none
 from reportgen.formats.layout import Row
 from reportgen.formats.messages import list_names
 from reportgen.formats.runs import warn
@@ -29,18 +28,18 @@ from reportgen.formats.tables import FORMATS
 from reportgen.formats.tables.arrays import write_arrays
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.formats.tables.excel import write_sheet
-from reportgen.formats.tables.json_mapping import has_named_rows, suggest_mapping
-from reportgen.formats.tables.json_tables import as_text, build_records
+from reportgen.formats.tables.json_tables import as_text, list_records
 from reportgen.formats.tables.printed import write_printed
 from reportgen.formats.tables.queries import write_query
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
+from reportgen.read.tables.check import check_nul
 from reportgen.read.tables.layout import OUTCOME_NAMES
 from reportgen.settings.text import MAX_CHARACTERS, normalise_text
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
@@ -53,8 +52,6 @@ if TYPE_CHECKING:
 SQLITE: Final = "sqlite"
 """Format of a database that ``query:`` selects rows from."""
 _CONVERTED: Final = frozenset(("xlsx", SQLITE, *WEAK_ENDINGS.values()))
-_NAMED_ROWS: Final = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-_HEAD: Final = 4 << 10
 _TITLES: Final = {
     "csv": "CSV",
     "tsv": "TSV",
@@ -106,7 +103,7 @@ def convert_tables(
         if form == "mapped" and split_weak_ending(Path(file.path))[1] == "yaml":
             form = "yaml"
         content = file.get_content(location.root)
-        is_text = form not in _CONVERTED and not (form == "json" and _has_named_rows(content))
+        is_text = form not in _CONVERTED and not (form == "json" and _is_json_object(content))
         if is_text and not (form in FORMATS and is_utf16(content.path)):
             tables.append(file)
             continue
@@ -143,12 +140,12 @@ def _write_text(
         rows = (
             write_sheet(content, settings.sheet) if is_sheet else write_query(content, settings.query or "")
         )
-        return rows, (), None
+        return rows, (), 0 if is_sheet else None
     if form == "npz":
         return *write_arrays(content), None
     content.check()
     text = normalise_text(content.decode_text(content.read_all()))
-    if len(text) > MAX_CHARACTERS:
+    if form != "json" and len(text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS:,} characters"
         raise content.make_error(message, "Write JSON Lines, which are read line by line, or Parquet")
     if form in PRINTED:
@@ -162,40 +159,22 @@ def _write_text(
         return json.dumps(values), (), None
     records = [
         {" ".join(name.split()): as_text(cell) for name, cell in iterate_cells(record)}
-        for record in _list_records(content, values)
+        for record in list_records(content, values, may_be_one=form == "yaml")
     ]
     names = tuple(dict.fromkeys(name for record in records for name in record if name))
     if not names:
         raise content.make_error("the file has no rows", "Remove it or write it again")
+    check_nul(SourceLocation(content.name), column=names)
     cells = ([record.get(name) for name in names] for record in records)
     return write_separated(content, chain([names], cells)), (), None
 
 
-def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any]]:
-    """Return the rows that a value is: a list of them, columns, rows by the name of their series, or one."""
-    if isinstance(values, list) and values and all(isinstance(item, dict) for item in values):
-        return values
-    if isinstance(values, dict) and values:
-        inner = values.values()
-        if has_named_rows(values):
-            return [{"series": name, **item} for name, item in values.items()]
-        if not any(isinstance(item, dict | list) for item in inner):
-            return [values]
-        if all(isinstance(item, list) for item in inner):
-            return build_records(content, values)
-    message = "the file is neither a list of rows, nor a mapping of columns, nor a mapping of series to rows"
-    advice = "Say where its rows are with format: mapped, rows: and columns: in source.yml"
-    raise content.make_error(message, suggest_mapping(values) or advice)
-
-
-def _has_named_rows(content: Content) -> bool:
-    """Return whether a JSON file has rows by the name of their series, as YAML may have them."""
-    with suppress(ReportError, ValueError, RecursionError):
-        with content.open() as file:
-            if not _NAMED_ROWS.match(file.read(_HEAD).removeprefix(BOM)):
-                return False
-        return has_named_rows(json.loads(content.read_all()))
-    return False  # whoever reads it says what is wrong
+def _is_json_object(content: Content) -> bool:
+    """Return whether a JSON file is one object, of columns or of rows by name, as YAML may be."""
+    with suppress(ReportError):  # whoever reads it says what is wrong
+        if read_head(content.path).lstrip().startswith(b"{"):
+            return isinstance(parse_or_none(content.read_all()), dict)
+    return False
 
 
 # Parts of an answer that a list may hold for each sample.
@@ -228,9 +207,7 @@ def split_samples(
             if not path.exists():
                 _write_samples(content, file, lists, cache, key)
             copy = locate_file(path, location.root).file
-            tables.append(
-                replace(file, format="parquet", compression="", copy=copy, skip=0, keep=None, above=None)
-            )
+            tables.append(replace(file, format="parquet", compression="", copy=copy, keep=None, above=None))
     problems.raise_errors()
     return tuple(tables)
 
@@ -275,6 +252,10 @@ def _write_samples(content: Content, file: FileLayout, lists: Sequence[str], cac
 
 def describe_formats(layout: Layout, settings: SourceSettings) -> str:
     """Describe the formats of the files and how they are packed."""
+    if settings.format == "mapped":
+        kinds = (split_weak_ending(Path(file.path))[1] for file in layout.files)
+        named = dict.fromkeys("JSON Lines" if kind == "jsonl" else "JSON" for kind in kinds)
+        return f"{' and '.join(named)} mapped by source.yml"
     titles: dict[str, None] = {}
     for file in layout.files:
         path = Path(file.path)
@@ -282,6 +263,7 @@ def describe_formats(layout: Layout, settings: SourceSettings) -> str:
         stated = settings.format if settings.format in _CONVERTED else None
         copied = stated or split_weak_ending(path)[1] or (SQLITE if settings.query else file.format)
         form = copied if file.copy else file.format
+        form = file.variant if layout.is_chart else form
         title = _TITLES.get(form, form)
         title = f"{title} ({file.compression})" if file.compression else title
         is_packed = any(get_archive_ending(part) for part in path.parent.parts)

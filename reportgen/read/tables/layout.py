@@ -13,12 +13,11 @@ from msgspec import Struct, field, msgpack
 from msgspec.structs import astuple, replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
-from reportgen.core.score_names import is_result
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.layout import ROLE_NAMES, FileLayout, find_empty_steps
 from reportgen.formats.messages import list_names, suggest_names
-from reportgen.read.runs.labels import find_states
+from reportgen.formats.tables.delimited import WANDB_CHART
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -83,21 +82,6 @@ class TotalRoles(Struct, frozen=True):
     metric: str | None = None
 
 
-class RunColumn(Struct, frozen=True):
-    """Run and metric of a column if runs are columns, as in a chart exported from W&B.
-
-    ``low`` and ``high`` are the columns of the smallest and largest of the values that one aggregates, or
-    empty if each is a single value.
-    """
-
-    series: str
-    run: str
-    seed: str | None
-    metric: str
-    low: str = ""
-    high: str = ""
-
-
 class Layout(Struct, frozen=True):
     """How a source is read."""
 
@@ -118,7 +102,7 @@ class Layout(Struct, frozen=True):
     score_names: Mapping[str, str] = field(default_factory=dict)  # the harness's, if any, by benchmark
     benchmark_parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of means over others
     step_name: str = ""  # if it differs from the name of the column
-    spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty unless runs are columns
+    joined: tuple[str, ...] = ()  # columns of a chart of W&B whose values summarise several
     # Meaning of several rows of one step in the format, as ``repeat:`` of a source.
     repeat: str = ""
     # The settings of each run of a logger or harness, by name; columns for those that a query names are made
@@ -140,6 +124,11 @@ class Layout(Struct, frozen=True):
         """Name that each file gives its rows if no column does."""
         return tuple(file.label for file in self.files)
 
+    @property
+    def is_chart(self) -> bool:
+        """Whether it is a chart exported from W&B, as it is or unpivoted."""
+        return any(WANDB_CHART in {file.format, file.variant} for file in self.files)
+
 
 class Survey(Struct, frozen=True):
     """What a sample shows of a source, and warnings about irregularities."""
@@ -147,6 +136,7 @@ class Survey(Struct, frozen=True):
     layout: Layout
     raw_metrics: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+    of_files: tuple[Diagnostic, ...] = ()  # those of the files as they are, which stay if these are unpivoted
 
 
 def get_layout(source: Source) -> Layout:
@@ -383,35 +373,6 @@ def detect_totals(
     if "score" not in matched:
         raise _make_missing_error("totals need", "score", kinds, place)
     return TotalRoles(**matched)
-
-
-def suggest_totals(layout: Layout, settings: SourceSettings, *, sure: bool = False) -> dict[str, str] | None:
-    """Return the columns to name in a table without steps in which a row is a score; None if it is none.
-
-    A score is called so, or is the only column of numbers whose name says that more or less is better, in a
-    table without dates, which would tell runs apart. To be ``sure``, series and benchmarks need columns, and
-    no other may hold numbers.
-    """
-    roles, names = layout.roles, get_mapped_columns(settings)
-    stated = settings.form or layout.outcomes or layout.totals or layout.spread or roles.step
-    if stated or {*find_states(layout.kinds)}.difference(settings.filter):
-        return None
-    numeric = {name for name, kind in layout.kinds.items() if kind in NUMERIC}
-    matched = match_columns(
-        TOTAL_NAMES,
-        layout.kinds,
-        names,
-        taken=(roles.series, roles.run, roles.seed),
-        fits=lambda part, name: part in {"benchmark", "metric"} or name in numeric,
-    )
-    if not (all if sure else any)((roles.series, "benchmark" in matched)):
-        return None
-    free = numeric - {*matched.values(), *astuple(roles)}
-    if "score" in matched:
-        return None if sure and free else {}
-    if Kind.TIME in layout.kinds.values() or len(free) != 1 or not is_result(*free):
-        return None
-    return {"score": min(free)}
 
 
 def find_wide_metrics(

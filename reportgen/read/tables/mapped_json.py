@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping  # noqa: TC003 - the schema of stored files needs it at run time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
-from reportgen.formats import sql
 from reportgen.formats.cells import is_number
 from reportgen.formats.messages import list_names
 from reportgen.formats.runs import warn
@@ -33,13 +33,8 @@ from reportgen.formats.tables.json_tables import as_text
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import is_setting_number, is_setting_text
 from reportgen.read.runs.stored import (
-    StoredPart,
-    StoredRun,
-    StoredUnit,
     clean_text,
-    load_unit,
     name_part,
-    store_unit,
     write_part,
 )
 from reportgen.read.tables.layout import get_mapped_columns, get_series_parts
@@ -47,13 +42,12 @@ from reportgen.settings.source import Columns
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import Content, FileLayout
-    from reportgen.formats.runs import Setting
     from reportgen.formats.tables.json_path import Document, PathRow
     from reportgen.read.find import Location
     from reportgen.settings.source import SourceSettings
@@ -72,36 +66,40 @@ class _Mapping(Struct, frozen=True):
     columns: Mapping[str, JsonPath]
     place: SourceLocation
 
-    @property
-    def rows_name(self) -> str:
-        """Name of the rows in messages."""
-        return f'rows: "{self.rows.text}"' if self.rows else "the file"
 
-    def find_faults(self, units: Sequence[StoredUnit]) -> Iterator[Diagnostic]:
-        """Yield problems of paths that find nothing in any file; for units see ``_TableWriter.read``."""
-        runs = [run for unit in units for run in unit.runs if not run.evaluated]
-        place, rows = self.place, self.rows
-        if not runs:
-            advice = "Mend rows: in source.yml, or leave the file out with files:"
-            for one in (finding for unit in units for finding in unit.findings):
-                yield replace(one, next_step=advice, severity=Severity.ERROR)
-            return
-        # What rows have instead of a column that none of them has.
-        known = next((f"A row has {run.name}" for run in runs if run.name), "")
-        whence = "Mend rows: in source.yml" if rows else "Say where they are, as in rows: $.results[*]"
-        known = known or f"A row is {runs[0].group}. {whence}"
-        for name, path in self.columns.items():
-            column = f'"{path.text}", the column "{name}",'
-            filled = [run for run in runs if run.metrics.get(name)]
-            if not filled:
-                there = next((str(run.config[name]) for run in runs if run.config.get(name)), known)
-                yield Diagnostic(place, f"{column} finds nothing in any row", there, Stage.DATA)
-            elif all(run.config.get(name) for run in filled):
-                within = f"{rows.text.removesuffix('?') if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
-                rest = "" if path.up else f", with rows: {within}"
-                one_value = f"{path.text}[0] or {path.text}.name"
-                advice = f"Select one value, as in {one_value}, or make its items the rows{rest}"
-                yield Diagnostic(place, f"{column} is a list or an object in every row", advice, Stage.DATA)
+class _MappedFile(Struct, frozen=True):
+    """The rows of a file in the cache, in so many parts, and what was seen of them."""
+
+    parts: int
+    warnings: tuple[Diagnostic, ...]
+    row: str  # what a row is, as a sentence
+    filled: Mapping[str, int]  # cells of each column
+    held: Mapping[str, int]  # of these, lists and objects
+    ends: Mapping[str, str]  # what the first row has in place of the columns that are empty
+    settings: Mapping[str, Mapping[str, str]]  # beside the name of each series
+
+
+def _find_faults(mapping: _Mapping, read: Sequence[_MappedFile]) -> Iterator[Diagnostic]:
+    """Yield problems of paths that find nothing in any file, or no single value."""
+    read_rows = [one for one in read if one.parts]
+    if not read_rows:
+        advice = "Mend rows: in source.yml, or leave the file out with files:"
+        for one in (warning for file in read for warning in file.warnings):
+            yield replace(one, next_step=advice, severity=Severity.ERROR)
+        return
+    for name, path in mapping.columns.items():
+        column = f'"{path.text}", the column "{name}",'
+        filled = sum(one.filled[name] for one in read_rows)
+        if not filled:
+            there = next((end for one in read_rows if (end := one.ends.get(name))), read_rows[0].row)
+            yield Diagnostic(mapping.place, f"{column} finds nothing in any row", there, Stage.DATA)
+        elif filled == sum(one.held[name] for one in read_rows):
+            rows = mapping.rows.text.removesuffix("?") if mapping.rows else "$[*]"
+            rest = "" if path.up else f", with rows: {rows}{path.text.removeprefix('$')}[*]"
+            one_value = f"{path.text}[0] or {path.text}.name"
+            advice = f"Select one value, as in {one_value}, or make its items the rows{rest}"
+            message = f"{column} is a list or an object in every row"
+            yield Diagnostic(mapping.place, message, advice, Stage.DATA)
 
 
 class MappedTables(Struct, frozen=True):
@@ -126,30 +124,35 @@ def map_tables(
     mapping = _parse_mapping(settings, location.place)
     problems = Diagnostics()
     tables: list[FileLayout] = []
-    units: list[StoredUnit] = []
+    read: list[_MappedFile] = []
     for file, known in zip(files, hashed, strict=True):
         with problems.collecting():
             paths = repr((mapping.rows, mapping.columns))
             key = cache.make_key("mapped", file.path, known.sha256, paths)
-            unit = load_unit(cache, key)
-            if unit is None:
-                unit = _TableWriter(file.get_content(location.root), mapping, cache, key).read()
-                store_unit(cache, key, unit)
-            units.append(unit)
-            for part in unit.parts:
-                copy = locate_file(Path(cache.get_text_path(key, part.name)), location.root).file
+            mapped = cache.load(key, _MappedFile)
+            names = [name_part(number) for number in range(mapped.parts)] if mapped else []
+            if mapped is None or not all(Path(cache.get_text_path(key, name)).is_file() for name in names):
+                mapped = _TableWriter(file.get_content(location.root), mapping, cache, key).read()
+                cache.store(key, mapped)
+            read.append(mapped)
+            for number in range(mapped.parts):
+                copy = locate_file(Path(cache.get_text_path(key, name_part(number))), location.root).file
                 tables.append(replace(file, format="parquet", compression="", copy=copy))
     problems.raise_errors()
-    problems.add(mapping.find_faults(units))
+    problems.add(_find_faults(mapping, read))
     problems.raise_errors()
     parts = _name_series(settings)
     columns = Columns(**{part: part for part in get_mapped_columns(settings)})
     columns = columns.model_copy(update={"series": (*parts,)}) if parts else columns
-    warnings = tuple(warning for unit in units for warning in unit.findings)
+    warnings = tuple(warning for one in read for warning in one.warnings)
     update = {"columns": columns, "fields": list_paths(settings)}
     if isinstance(series := settings.columns.series, str):
-        found = [run for unit in units for run in unit.runs if run.evaluated]
-        warnings = (*warnings, *warn_differing(found, settings, series))
+        named = [
+            (name, file.path, words)
+            for file, one in zip(files, read, strict=True)
+            for name, words in one.settings.items()
+        ]
+        warnings = (*warnings, *_warn_differing(named, settings, series))
     return MappedTables(tuple(tables), settings.model_copy(update=update), warnings)
 
 
@@ -171,36 +174,35 @@ def _name_series(settings: SourceSettings) -> dict[str, str]:
     return names
 
 
-def warn_differing(runs: Sequence[StoredRun], settings: SourceSettings, series: str) -> Iterator[Diagnostic]:
+def _warn_differing(
+    named: Sequence[tuple[str, str, Mapping[str, str]]], settings: SourceSettings, series: str
+) -> Iterator[Diagnostic]:
     """Warn of files with one name of a series and other settings, which are averaged as its runs.
 
-    ``runs`` have a series of a file each, as ``model``, with its settings as ``protocol``; ``series`` is the
-    column or path of the names.
+    ``named`` has the name, file and settings of each series; ``series`` is the path of the names.
     """
     if settings.columns.run or settings.columns.seed:
         return
     filtered = {settings.fields.get(name, name).rpartition(".")[2] for name in settings.filter}
-    keys = [key for key in dict.fromkeys(key for run in runs for key in run.protocol) if key not in filtered]
+    keys = [key for key in dict.fromkeys(key for *_, words in named for key in words) if key not in filtered]
     for key in filter(is_setting_text, keys):
-        texts = [run.protocol.get(key, "") for run in runs]
+        texts = [words.get(key, "") for *_, words in named]
         if any(map(is_number, texts)):
             if not is_setting_number(key):
                 continue
         elif len(set(texts)) == len(texts) and any(map(str.isdigit, "".join(texts))):
             continue  # as ids
-        first: dict[str, StoredRun] = {}
-        for run, text in zip(runs, texts, strict=True):
-            before = first.setdefault(run.model, run)
-            if (other := before.protocol.get(key, "")) != text:
-                path = f"{series.rpartition('.')[0]}.{key}" if settings.format == "mapped" else key
-                name, there, here = (f'"{shorten(one, _LONGEST)}"' for one in (run.model, other, text))
-                message = (
-                    f'runs of the series {name} differ in "{key}", and are averaged as one: it is {there} '
-                )
-                message += f"in {before.path} and {here} here"
+        first: dict[str, tuple[str, str]] = {}
+        for (name, file, _), text in zip(named, texts, strict=True):
+            before, other = first.setdefault(name, (file, text))
+            if other != text:
+                shown, there, here = (f'"{shorten(one, _LONGEST)}"' for one in (name, other, text))
+                message = f'runs of the series {shown} differ in "{key}", and are averaged as one: '
+                message += f"it is {there} in {before} and {here} here"
+                path = f"{series.rpartition('.')[0]}.{key}"
                 step = f"Set columns: {{series: [{series}, {path}]}} in source.yml to compare them, or "
                 step += f"columns: {{run: {path}}} if they are repetitions of one experiment"
-                yield Diagnostic(SourceLocation(run.path), message, step, Stage.DATA, Severity.WARNING)
+                yield Diagnostic(SourceLocation(file), message, step, Stage.DATA, Severity.WARNING)
                 return
 
 
@@ -234,47 +236,37 @@ class _TableWriter:
 
     def __init__(self, content: Content, mapping: _Mapping, cache: Cache, key: str) -> None:
         self._content, self._mapping, self._cache, self._key = content, mapping, cache, key
+        self._rows_name = f'rows: "{mapping.rows.text}"' if mapping.rows else "the file"
         self._cells: dict[str, list[Text]] = {name: [] for name in mapping.columns}
-        self._filled: Counter[str] = Counter()
-        self._held: Counter[str] = Counter()
-        self._parts: list[StoredPart] = []
+        self._filled, self._held = Counter[str](), Counter[str]()
+        self._parts = 0
         self._first: PathRow | None = None
         self._around: dict[str, dict[str, str]] = {}
 
-    def read(self) -> StoredUnit:
-        """Read and write the whole file; raises a ``ReportError`` if the path to its rows leads nowhere.
-
-        The unit has one run: its ``name`` and ``group`` are the keys and kind of the first row, ``metrics``
-        count the filled cells of each column, and ``config`` has the columns that hold only lists or objects,
-        and what the first row has in place of the empty ones.
-        """
+    def read(self) -> _MappedFile:
+        """Read and write the whole file; raises a ``ReportError`` if the path to its rows leads nowhere."""
         content, mapping = self._content, self._mapping
-        findings = []
+        warnings: list[Diagnostic] = []
         for document in read_documents(content):
             if isinstance(document, Diagnostic):
-                findings.append(document)
-                continue
-            self._read_rows(document)
+                warnings.append(document)
+            else:
+                self._read_rows(document)
         self._write()
-        if self._first is None:
-            findings.append(warn(content.name, f"{mapping.rows_name} finds no rows"))
-            return StoredUnit((), (), tuple(findings))
-        # A column that holds only lists or objects cannot be read.
-        config: dict[str, Setting] = {
-            name: count == self._filled[name] for name, count in self._held.items() if count
-        }
-        unfilled = {name: path for name, path in mapping.columns.items() if not self._filled[name]}
-        config |= {name: describe_dead_end(self._first, path) for name, path in unfilled.items()}
-        first = self._first.value
-        keys = list_names(first) if first and isinstance(first, dict) else ""
-        kind = "a list" if isinstance(first, list) else "a single value"
-        kind = "an object" if isinstance(first, dict) else kind
-        run = StoredRun(content.name, keys, group=kind, config=config, metrics=dict(self._filled))
-        around = (
-            StoredRun(content.name, "", evaluated=True, model=series, protocol=words)
-            for series, words in self._around.items()
+        row, first = self._first, self._first.value if self._first else None
+        ends: dict[str, str] = {}
+        if row is None:
+            warnings.append(warn(content.name, f"{self._rows_name} finds no rows"))
+        else:
+            empty = (name for name in mapping.columns if not self._filled[name])
+            ends = {name: describe_dead_end(row, mapping.columns[name]) for name in empty}
+        kind = f"A row is {'a list' if isinstance(first, list) else 'a single value'}. "
+        kind += "Mend rows: in source.yml" if mapping.rows else "Say where they are, as in rows: $.results[*]"
+        known = f"A row has {list_names(first)}" if first and isinstance(first, dict) else kind
+        filled, held = (
+            {name: count[name] for name in mapping.columns} for count in (self._filled, self._held)
         )
-        return StoredUnit((run, *around), tuple(self._parts), tuple(findings))
+        return _MappedFile(self._parts, tuple(warnings), known, filled, held, ends, self._around)
 
     def _read_rows(self, document: Document) -> None:
         # Without a path to the rows, a line is a row, and a file is a list of rows.
@@ -288,7 +280,7 @@ class _TableWriter:
                 if rows.is_optional:
                     return
                 advice += f', or say rows: "{rows.text}?" to pass over such lines' if document.line else ""
-            message = f"{self._mapping.rows_name} {error}"
+            message = f"{self._rows_name} {error}"
             raise self._content.make_error(message, advice, document.line) from None
 
     def _add(self, row: PathRow) -> None:
@@ -323,7 +315,6 @@ class _TableWriter:
         if not len(columns["c0"]):
             return
         cells = {name: f"c{index}" for index, name in enumerate(self._cells)}
-        name = name_part(len(self._parts))
-        size = write_part(self._cache, self._key, name, columns, cells)
-        self._parts.append(StoredPart(name, size, tuple(cells), (sql.TEXT,) * len(cells)))
+        write_part(self._cache, self._key, name_part(self._parts), columns, cells)
+        self._parts += 1
         self._cells = {name: [] for name in self._cells}

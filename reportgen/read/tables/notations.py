@@ -16,10 +16,10 @@ from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_other_number, 
 from reportgen.formats.layout import Row
 from reportgen.formats.messages import limit_problems, list_names, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
-from reportgen.read.scored.answer_tables import advise_answers
-from reportgen.read.tables.check import advise_objects, check_rows, make_check
+from reportgen.read.tables.check import check_rows, make_check
 from reportgen.read.tables.layout import INTERVAL_PARTS
 from reportgen.read.tables.statistics import ask_spread
+from reportgen.read.tables.suggest import advise_other
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def warn_no_metrics(
     written = (
         "If they are numbers, write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells"
     )
-    advice = advise_objects(root, layout) or advise_answers(root, layout, settings) or written
+    advice = advise_other(root, layout, settings) or written
     if layout.long:
         message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
         advice = "Fill it with the metric of each value"
@@ -186,17 +186,12 @@ def find_percentages(layout: Layout, settings: SourceSettings) -> Percentages:
         columns = [totals.score, totals.stderr, totals.std] if totals else [roles.value, *own]
         rows = (by or "", tuple(sorted(names))) if names else ("", ())
         return {name: rows for name in columns if name} if by or not names else {}
-    if layout.spread:
-        every = [
-            (raw, one.low, one.high) for raw, one in layout.spread.items() if not names or one.metric in names
-        ]
-    else:
-        raws = [raw for found in layout.metrics.values() for raw in found]
-        every = [
-            (raw, *(f"{raw}_{part}" for part in intervals), *(own if len(raws) == 1 else ()))
-            for raw in raws
-            if not names or raw in names
-        ]
+    raws = [raw for found in layout.metrics.values() for raw in found]
+    every = [
+        (raw, *(f"{raw}_{part}" for part in intervals), *(own if len(raws) == 1 else ()))
+        for raw in raws
+        if not names or raw in names
+    ]
     return {name: ("", ()) for columns in every for name in columns if name}
 
 

@@ -83,6 +83,7 @@ class LongForm(Struct, frozen=True):
     roles: Mapping[str, str | tuple[str, ...]]  # columns of the long table that have a role
     skipped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # labels whose rows are left out
     are_texts: bool = False  # whether values are answers, also in words
+    by_columns: bool = False  # whether the rows of a column are written before those of the next
 
 
 def get_stem(file: FileLayout) -> str:
@@ -228,7 +229,7 @@ class Curves(Struct, frozen=True):
 
 def assign_curves(layout: Layout, settings: SourceSettings) -> Curves:
     """Return the roles in tables with steps, going by the names of their columns and files."""
-    other = layout.long or layout.outcomes or layout.totals or layout.spread
+    other = layout.long or layout.outcomes or layout.totals
     if other or not layout.roles.step or settings.wide in {"metrics", "benchmarks"}:
         return Curves((), ())
     raw = [name for names in layout.metrics.values() for name in names]
@@ -319,7 +320,7 @@ def list_roles(source: Source) -> dict[str, Any]:
     """
     layout = get_layout(source)
     copied = any(file.copy and file.format == "parquet" and not file.header for file in layout.files)
-    if layout.spread or (copied and source.settings.format != "mapped"):
+    if layout.is_chart or (copied and source.settings.format != "mapped"):
         return {}
     parts = [asdict(one) for one in (layout.roles, layout.outcomes, layout.totals) if one]
     roles: dict[str, Any] = {role: name for one in parts for role, name in one.items()}

@@ -291,9 +291,8 @@ def _prepare_file(root: Path, file: FileLayout) -> Path:
     copy = get_engine().folder / hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
     if not copy.exists():
         unfinished = copy.with_suffix(".part")
-        left = sys.maxsize if file.keep is None else file.keep - file.skip
+        left = sys.maxsize if file.keep is None else file.keep
         with file.get_content(root).open() as source, unfinished.open("wb") as target:
-            source.read(file.skip)
             # A whole line at a time if its end may have to be changed.
             read = source.read if file.even_ends else source.readline
             while left and (piece := read(min(left, _PIECE) if file.even_ends else left)):

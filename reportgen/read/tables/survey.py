@@ -10,15 +10,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.directions import Direction, guess_direction
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, combine_kinds, infer_kind, is_missing, is_unix_time
 from reportgen.formats.layout import MOMENTS, TIME_NAMES, FileLayout
-from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine, get_errors
 from reportgen.formats.tables import FORMATS, delimited, parquet
 from reportgen.read.runs.file_names import add_seeds
-from reportgen.read.runs.names import name_alone, warn_guessed, write_keys
+from reportgen.read.tables.charts import detect_chart, find_chart_step, list_chart_columns, warn_joined
 from reportgen.read.tables.check import (
     ESTIMATE,
     NAMED,
@@ -31,7 +30,6 @@ from reportgen.read.tables.check import (
 from reportgen.read.tables.layout import (
     Layout,
     Roles,
-    RunColumn,
     Survey,
     detect_outcomes,
     detect_roles,
@@ -41,7 +39,6 @@ from reportgen.read.tables.layout import (
     get_layout,
     get_mapped_columns,
     get_series_parts,
-    suggest_totals,
 )
 from reportgen.read.tables.notations import (
     check_new_names,
@@ -51,14 +48,14 @@ from reportgen.read.tables.notations import (
     select_metrics,
 )
 from reportgen.read.tables.rows import UNNAMED, resolve_filters, select_files, select_run, select_series
+from reportgen.read.tables.suggest import find_totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.formats.cells import Text
-    from reportgen.formats.layout import Content, Look
-    from reportgen.read.runs.names import Naming
+    from reportgen.formats.layout import Look
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -70,7 +67,6 @@ _CELLS_FOR_KIND: Final = 256
 _ROWS_FOR_MOMENT: Final = 100_000
 # What is known of a file before a look at it.
 _GIVEN: Final = ("given", "copy", "above", "label", "shares", "header")
-_SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folders wandb/run-* here"
 
 
 def survey(
@@ -90,7 +86,7 @@ def survey(
     looks = _look_at_files(root, files, settings, whole=whole)
     layout = surveyor.build_layout(looks)
     if any(look.file.format == delimited.WANDB_CHART for look in looks):
-        return _survey_chart(layout, looks, settings, place)
+        return _survey_charts(layout, looks, settings, place)
     if not (layout.roles.series or layout.roles.seed) and (named := add_seeds(files, settings)):
         pairs = zip(looks, named, strict=True)
         looks = [replace(look, file=replace(look.file, given=file.given)) for look, file in pairs]
@@ -112,12 +108,31 @@ def survey(
     layout = replace(layout, percentages=find_percentages(layout, settings))
     runs, seeds = (filter(None, _list_cells(looks, name)) for name in (roles.run, roles.seed))
     check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
-    warnings = (
-        *chain.from_iterable(look.warnings for look in looks),
-        *check_columns(layout, looks),
-        *check_notations(root, layout, looks, settings),
+    of_files = tuple(chain.from_iterable(look.warnings for look in looks))
+    checks = (*check_columns(layout, looks), *check_notations(root, layout, looks, settings))
+    return Survey(layout, raw, (*of_files, *checks), of_files)
+
+
+def _survey_charts(
+    layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: SourceLocation
+) -> Survey:
+    """Return the survey of W&B charts, whose columns are runs until they are unpivoted."""
+    layout = replace(layout, roles=Roles(step=find_chart_step(looks, settings, place)), outcomes=None)
+    warnings = (*chain.from_iterable(look.warnings for look in looks), *warn_joined(looks))
+    warnings = (*warnings, *check_columns(layout, looks))
+    columns = list_chart_columns(layout)
+    raw = tuple(dict.fromkeys(one.metric for one in columns.values()))
+    layout = replace(
+        layout,
+        joined=tuple(
+            column for look in looks for column in delimited.find_joined(look.file.columns, look.rows)
+        ),
+        metrics={
+            name: tuple(column for column, one in columns.items() if one.metric in known)
+            for name, known in select_metrics(raw, settings).items()
+        },
     )
-    return Survey(layout, raw, warnings)
+    return Survey(replace(layout, exhaustive=True), raw, warnings, of_files=warnings)
 
 
 def complete_layout(root: Path, source: Source) -> Layout:
@@ -200,7 +215,7 @@ class _Surveyor(Struct, frozen=True):
         other = self.settings.form or layout.outcomes or layout.long or layout.roles.step
         names = [name for name, kind in layout.kinds.items() if kind in {*NUMERIC, Kind.TIME}]
         moment = next((name for name in names if name.strip().casefold() in MOMENTS), "")
-        if other or not moment or suggest_totals(layout, self.settings, sure=True) is not None:
+        if other or not moment or find_totals(layout, self.settings, sure=True):
             return ""
 
         def list_cells(rows: Rows) -> dict[str, str]:
@@ -289,7 +304,7 @@ def _look_at_files(
         with problems.collecting():
             content = file.get_content(root)
             seen = FORMATS[file.format].look(content, file.format, mapped, whole=whole)
-            seen = _detect_chart(content, seen, settings)
+            seen = detect_chart(content, seen, settings)
             known = {name: getattr(file, name) for name in _GIVEN}
             looks.append(replace(seen, file=replace(seen.file, **known)))
     if problems.found:
@@ -329,111 +344,3 @@ def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
         elif name in look.file.columns:
             index = look.file.columns.index(name)
             yield from (row[index] for row in look.rows)
-
-
-# Charts exported from W&B: their columns are runs, whose names give series and seed.
-
-
-def _detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look:
-    """Return a look with a W&B chart marked as such; raises for a table of runs, or if it is none."""
-    columns = look.file.columns
-    if settings.format == delimited.WANDB_CHART:
-        if not delimited.parse_chart(columns):
-            message = "its header is not that of a chart that W&B exported"
-            raise content.make_error(message, 'Each column after the first must be called "RUN - METRIC"', 1)
-    elif settings.format is not None or look.file.format != "csv":
-        return look
-    elif settings.form != "runs" and delimited.is_table_of_runs(columns, look.rows[0] if look.rows else ()):
-        raise content.make_error(delimited.TABLE_OF_RUNS, delimited.advise_runs(columns), 1)
-    elif not delimited.is_chart(columns):
-        return look
-    return replace(look, file=replace(look.file, format=delimited.WANDB_CHART))
-
-
-def _survey_chart(
-    layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: SourceLocation
-) -> Survey:
-    """Return the survey of W&B charts; raises if other tables are among them, or x differs."""
-    others = [look.file.path for look in looks if look.file.format != delimited.WANDB_CHART]
-    if others:
-        message = f"charts exported from W&B are mixed with other tables: {list_names(others)}"
-        advice = "Make the others a source of their own, or leave them out with files: in source.yml"
-        raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
-    step = get_mapped_columns(settings).get("step") or looks[0].file.columns[0]
-    layout = replace(layout, roles=Roles(step=step), exhaustive=True)
-    absent = check_columns(layout, looks)
-    for key in ("series_from", "seed_from", "run_from"):
-        if getattr(settings, key) not in {None, "name", ("name",)}:
-            message = f"{key}: a chart exported from W&B has only the names of its runs"
-            advice = f"Say {key}: name, or put the folders wandb/run-* here, which have their settings"
-            raise ReportError(Diagnostic(place, message, advice, Stage.SETTINGS))
-    spread, named = _build_spread(layout, looks, settings)
-    raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
-    read = {*spread, *(end for one in spread.values() for end in (one.low, one.high)), step}
-    # A chart may have millions of cells, so columns of numbers are read as such at once.
-    types = {name: "DOUBLE" for name in read if layout.kinds.get(name) is not Kind.TIME}
-    layout = replace(
-        layout,
-        files=tuple(
-            replace(file, types=tuple(types.get(name, sql.TEXT) for name in file.columns))
-            for file in layout.files
-        ),
-        spread=spread,
-        metrics={
-            name: tuple(column for column, one in spread.items() if one.metric in known)
-            for name, known in select_metrics(raw, settings).items()
-        },
-        series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in spread.values())),
-    )
-    layout = replace(layout, percentages=find_percentages(layout, settings))
-    return Survey(layout, raw, (*_list_warnings(looks, *named, place), *absent))
-
-
-def _build_spread(
-    layout: Layout, looks: Sequence[Look], settings: SourceSettings
-) -> tuple[dict[str, RunColumn], tuple[Naming, dict[str, object], dict[str, object]]]:
-    """Return the run and metric of each numeric column, and what ``name_alone`` says of the runs."""
-    held = {column: one for look in looks for column, one in delimited.parse_chart(look.file.columns).items()}
-    metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=not all(one.exhaustive for one in looks))
-    numeric = sorted(
-        (name for name in metrics if name in held), key=lambda name: held[name].metric == delimited.WANDB_STEP
-    )
-    runs = list(dict.fromkeys((held[name].run, held[name].twin) for name in numeric))
-    naming, *_ = named_alone = name_alone([run for run, _ in runs], settings, layout.labels[0])
-    named = dict(zip(runs, naming.names, strict=True))
-    several = {column for look in looks for column in delimited.find_joined(look.file.columns, look.rows)}
-    spread = {}
-    for name in numeric:
-        run, twin, metric = held[name]
-        one = named[run, twin]
-        ends = delimited.name_extremes(name) if name in several else ("", "")
-        spread[name] = RunColumn(one.series, one.run, one.seed, metric, *ends)
-    return spread, named_alone
-
-
-def _list_warnings(
-    looks: Sequence[Look],
-    naming: Naming,
-    keys: dict[str, object],
-    different: dict[str, object],
-    place: SourceLocation,
-) -> Iterator[Diagnostic]:
-    for look in looks:
-        yield from look.warnings
-        if joined := delimited.find_joined(look.file.columns, look.rows):
-            runs = list_names(dict.fromkeys(one.run for one in joined.values()))
-            message = (
-                f"a value of {runs} summarises several values, of a group of runs or of neighbouring steps: "
-                "the band goes from its __MIN to its __MAX"
-            )
-            yield Diagnostic(
-                SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING
-            )
-    yield from warn_guessed(naming, keys, place)
-    for indices in naming.indistinct:
-        name = naming.names[indices[0]]
-        seed = f"seed {name.seed}" if name.seed is not None else "no seed"
-        message = f'{len(indices)} runs have the series "{name.series}" and {seed}'
-        message = f"{message}; they are read as different runs"
-        advice = f"Confirm it with {write_keys(different)} in source.yml" if different else ""
-        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)

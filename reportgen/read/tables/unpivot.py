@@ -16,8 +16,10 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.formats import sql
 from reportgen.formats.messages import suggest_names
 from reportgen.formats.tables import FORMATS
+from reportgen.formats.tables.delimited import WANDB_CHART
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import name_part, write_query
+from reportgen.read.tables.charts import assign_charts
 from reportgen.read.tables.check import ESTIMATE, NUMBER, explain_errors, find_wrong_cells
 from reportgen.read.tables.grid import UNNAMED
 from reportgen.read.tables.layout import Layout, Roles, find_column, get_mapped_columns, is_name_of
@@ -112,6 +114,11 @@ def unpivot_layout(
     None for other tables.
     """
     writer, files = _Writer(location, settings, hashed, cache), layout.files
+    if layout.is_chart:
+        charts, forms, warnings = assign_charts(layout, settings, location.place)
+        long = writer.write_curves(charts, forms, None)
+        marked = tuple(replace(file, variant=WANDB_CHART) for file in long.files)
+        return replace(long, files=marked, warnings=(*warnings, *long.warnings))
     column = layout.totals.score if layout.totals else layout.roles.value if layout.long else None
     if column and column in layout.estimates:
         return writer.write_estimates(layout, column)
@@ -261,7 +268,7 @@ class _Writer:
                 select = _select(rows, form, parts, value, filters, of_curves=self._of_curves)
                 write_query(cache, key, name_part(0), select)
         copy = locate_file(path, root).file
-        plain = {"format": "parquet", "compression": "", "columns": (), "types": (), "skip": 0, "keep": None}
+        plain = {"format": "parquet", "compression": "", "columns": (), "types": (), "keep": None}
         own = {name for one in form.values for name in one.parts.values()}
         given = tuple(one for one in file.given if one[0] not in own)  # that of n is in the table
         return replace(file, copy=copy, given=given, shares=True, header=file.columns, **plain)
@@ -347,7 +354,8 @@ def _select(
     select = select_fields(rows, place | labels | new, filters, *skipped)
     test = f"NOT isnan({value})" if value == "score" else f"{sql.quote_name(value)} IS NOT NULL"
     test = "TRUE" if form.are_texts else test
-    return f'SELECT * EXCLUDE ("(row)", "(place)") FROM ({select}) WHERE {test} ORDER BY "(row)", "(place)"'  # noqa: S608
+    order = '"(place)", "(row)"' if form.by_columns else '"(row)", "(place)"'
+    return f'SELECT * EXCLUDE ("(row)", "(place)") FROM ({select}) WHERE {test} ORDER BY {order}'  # noqa: S608
 
 
 def _select_value(rows: Rows, value: Value, parts: Mapping[str, str]) -> tuple[str, dict[str, str]]:
