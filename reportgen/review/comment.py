@@ -252,7 +252,8 @@ def _write_table(review: Review, numbers: Sequence[NumberChange]) -> str:
         verdict = words.format_verdict(number)
         clear = number.verdict in {"higher", "lower", "reported value changed"}
         verdict = f"**{verdict}**" if clear else verdict
-        why = [words.describe_units(number), words.describe_reason(number)]
+        flips = words.describe_flips(number, quote_in_table)
+        why = [words.describe_units(number), flips, words.describe_reason(number)]
         why += [quote_in_table(number.why, 2 * LONGEST_NAME)] if number.why else []
         verdict = ": ".join(filter(None, [verdict, "; ".join(filter(None, why))]))
         change, delta = words.format_change(number), words.format_delta(number)

@@ -221,6 +221,24 @@ class ItemCounts(Value):
     only_head: Count = 0
 
 
+class FlippedProblem(Value):
+    """A problem that most answers solve in one state only; right answers and all answers of both."""
+
+    name: Name
+    before: tuple[Count, Count]
+    after: tuple[Count, Count]
+
+
+class Flips(Value):
+    """Problems that a series solves in one state only."""
+
+    gained: Count = Field(description="Problems that it solves now and did not before.")
+    lost: Count
+    problems: Annotated[tuple[FlippedProblem, ...], Field(max_length=50)] = Field(
+        description="The largest changes of the share of right answers first."
+    )
+
+
 class NumberChange(Value):
     """The score of a series, or the last value of its curve, where it changed."""
 
@@ -240,6 +258,7 @@ class NumberChange(Value):
     method: Method = "none"
     runs: RunCounts | None = None
     problems: ItemCounts | None = None
+    flips: Flips | None = Field(None, description="Where the score is of answers, and some differ.")
     verdict: Verdict
     good: bool | None = Field(None, description="Only of a difference whose better direction is known.")
     causes: Causes = ()

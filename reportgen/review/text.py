@@ -62,8 +62,9 @@ def _list_change(change: Value | str) -> list[str]:
             values = " → ".join(words.format_side(change, one) for one in (change.before, change.after))
             found = [values, f"Δ {delta}" if delta else "", format_equation("p", p) if p else ""]
             why = [words.describe_units(change), words.describe_reason(change), change.why]
+            flips = words.describe_flips(change)
             first = f"{change.page}: {name}, {metric}{at}: {words.format_verdict(change)}"
-            return [first, ", ".join(filter(None, found)), "; ".join(filter(None, why))]
+            return [first, ", ".join(filter(None, found)), "; ".join(filter(None, why)), flips]
         case FigureChange() | TableChange():
             kind = "figure" if isinstance(change, FigureChange) else "table"
             moves = (f"{_name(one.name, one.was_name)}: {move}" for one, move in words.list_moves(change))

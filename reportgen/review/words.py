@@ -73,6 +73,9 @@ _STATEMENTS: Final = {
 }
 
 
+# Flipped problems of a number that are named.
+_MOST_FLIPS: Final = 3
+
 # ---- numbers
 
 
@@ -191,6 +194,20 @@ def describe_step(step: float, x: str = "step") -> str:
 def format_place(file: str, line: int | None) -> str:
     """A file with a line in it: ``math500.md:14``."""
     return file if line is None else f"{file}:{line}"
+
+
+def describe_flips(number: NumberChange, quote: Callable[[str], str] = str) -> str:
+    """Which problems flipped: ``1 problem solved now: q1 (0 of 4 → 4 of 4)``; empty if none did."""
+    if number.flips is None or not number.flips.problems:
+        return ""
+    gained, lost = number.flips.gained, number.flips.lost
+    named = [
+        f"{quote(one.name)} ({one.before[0]} of {one.before[1]} → {one.after[0]} of {one.after[1]})"
+        for one in number.flips.problems[:_MOST_FLIPS]
+    ]
+    more = [f"{gained + lost - _MOST_FLIPS:,} more"] if gained + lost > _MOST_FLIPS else []
+    said = _join_counts("problem", (gained, "solved now"), (lost, "no longer solved"))
+    return f"{said}: {join_names([*named, *more])}"
 
 
 def describe_units(number: NumberChange) -> str:

@@ -23,7 +23,7 @@ from reportgen.review.comparison.effects import (
 )
 from reportgen.review.comparison.identity import match, match_series
 from reportgen.review.comparison.verdicts import Moved, list_differences
-from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
+from reportgen.review.model import Estimate, FlippedProblem, Flips, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
 from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.bounded import move_ends
@@ -285,6 +285,7 @@ class ItemTable:
     def __init__(self, scores: ProblemScores, metric: str, items: Sequence[str]) -> None:
         self.scores = scores
         values = compute_problem_values(scores, *split_metric(metric))
+        self.items = items
         place = {name: column for column, name in enumerate(scores.problems)}
         self.columns = np.array([place.get(name, -1) for name in items], dtype=np.int64)
         self._values: list[FloatArray] = [
@@ -298,6 +299,12 @@ class ItemTable:
         """The score of a series on each item, NaN where it has none."""
         values: FloatArray = self._values[0][self.scores.series.index(name)]
         return values
+
+    def count_answers(self, name: str) -> list[tuple[int, int]]:
+        """The right answers and all answers of a series to each item."""
+        rows = find_rows(self.scores, self.scores.series.index(name))
+        counts = (one[rows].sum(axis=0)[self.columns] for one in (self.scores.correct, self.scores.samples))
+        return list(zip(*(np.where(self.columns >= 0, one, 0).tolist() for one in counts), strict=True))
 
     def get_runs(self, name: str) -> tuple[list[int], FloatArray]:
         """The rows of a series' runs, and their scores, shape (runs, items)."""
@@ -339,7 +346,7 @@ def _compare_items(
             protocol = (*protocol, "other problems; nothing changed on the shared ones")
             moved = replace(moved, protocol=protocol, effect=effect, causes=("data", *moved.causes))
         return moved, None
-    moved = replace(moved, causes=("data", *moved.causes))
+    moved = replace(moved, causes=("data", *moved.causes), flips=_find_flips(tables, was, name))
     if groups.are_paired_by_item:
         return moved, ItemSides(name, before, after, groups)
     # Otherwise what differs is the choice of runs: their scores on the items that all of them have.
@@ -350,3 +357,21 @@ def _compare_items(
         return replace(moved, effect=effect), None
     means = RunGroups(*(group[:, whole].mean(axis=1) for group in groups))
     return replace(moved, effect=estimate_over_runs(means, level)), None
+
+
+def _find_flips(tables: tuple[ItemTable, ItemTable], was: str, name: str) -> Flips:
+    """Items that most answers of a series solve in one state, and most do not solve in the other."""
+    old, new = tables
+    answers = zip(old.items, old.count_answers(was), new.count_answers(name), strict=True)
+    flipped = [
+        (after[0] / after[1] - before[0] / before[1], item, before, after)
+        for item, before, after in answers
+        if before[1] and after[1] and (2 * before[0] - before[1]) * (2 * after[0] - after[1]) < 0
+    ]
+    flipped.sort(key=lambda one: (-abs(one[0]), -min(one[2][1], one[3][1]), one[1]))
+    gained = sum(change > 0 for change, *_ in flipped)
+    return Flips.fit(
+        gained=gained,
+        lost=len(flipped) - gained,
+        problems=[FlippedProblem.fit(name=item, before=a, after=b) for _, item, a, b in flipped],
+    )

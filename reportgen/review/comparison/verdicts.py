@@ -12,7 +12,7 @@ from reportgen.review.model import Delta, NumberChange, bound, clip
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.review.model import Cause, Estimate, ItemCounts, RunCounts, Verdict
+    from reportgen.review.model import Cause, Estimate, Flips, ItemCounts, RunCounts, Verdict
 
 _NOT_KNOWN = Effect("none", None)
 # Of one side of a definition: a specification of an author's has no end.
@@ -36,6 +36,7 @@ class Moved(Struct, frozen=True, kw_only=True):
     after: Estimate | None = None
     runs: RunCounts | None = None
     problems: ItemCounts | None = None
+    flips: Flips | None = None
     higher_is_better: bool | None = None
     definitions: tuple[str, ...] = ()  # what of its definition changed: smooth: 0 → 0.6
     protocol: tuple[str, ...] = ()  # what of how it was measured changed

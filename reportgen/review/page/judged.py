@@ -217,7 +217,7 @@ def _describe_number(number: NumberChange) -> dict[str, Any]:
         "method": short,
         "method_key": _name_method(number.method),
         "explained": explained,
-        "units": words.describe_units(number),
+        "units": "; ".join(filter(None, [words.describe_units(number), words.describe_flips(number)])),
         "causes": words.describe_reason(number),
     }
 
