@@ -2,12 +2,11 @@
 
     python benchmarks/honesty.py [--quick] [--seed 0] [--generators other] [--only scores ...]
 
-At most 10 minutes of processor time, which the last line says; ``--quick`` takes about a tenth of it. The
+At most 10 minutes of processor time, which the last line says; ``--quick`` takes about a fifth. The
 generators are in ``tests/simulated``: several laws of difficulty, tastes of models, skewed and failing seeds,
 autocorrelation, changing variance. ``--generators other`` takes laws that no test was calibrated with.
-Another seed, or the
-other generators, must give the same table within the error of the simulation; the number of processes has no
-influence. Each ± is half the width of a 95% interval of the simulation.
+Another seed, or the other generators, must give the same table within the error of the simulation; the
+number of processes has no influence. Each ± is half the width of a 95% interval of the simulation.
 """
 
 from __future__ import annotations

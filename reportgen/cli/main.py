@@ -194,10 +194,13 @@ def schema(name: str | None) -> None:
     """
     import json
 
-    from reportgen.review.model import make_review_schema
+    from reportgen.review.model import Review
     from reportgen.settings.loading import make_schemas
 
-    known = {**make_schemas(), "review": make_review_schema()}
+    known = {
+        **make_schemas(),
+        "review": {"$schema": _DIALECT, **Review.model_json_schema(mode="serialization")},
+    }
     if name is not None and name not in known:
         raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
     click.echo(json.dumps(known[name] if name else known, indent=2))

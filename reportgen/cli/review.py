@@ -98,7 +98,7 @@ def review(
             states = open_states(before, after, config_file, progress=advance, warn=warn)
         from reportgen.core.errors import make_error
         from reportgen.review.compare import compare_reports
-        from reportgen.review.model import is_met, write_review
+        from reportgen.review.model import write_review
         from reportgen.review.page.document import write_page
         from reportgen.site.replacing.records import check_file, record_file
 
@@ -117,7 +117,7 @@ def review(
             _write(output, contents[name].encode())
             record_file(output)
         _print_review(found, text, form, config_file)
-    sys.exit(1 if is_met(found, condition) else 0)
+    sys.exit(1 if _is_met(found, condition) else 0)
 
 
 def _unpack(name: str) -> str:
@@ -284,6 +284,19 @@ def _write(output: Output, content: bytes) -> None:
     except OSError as error:
         problem = diagnose_disk_error(error, str(output.path), "the review cannot be written")
         raise ReportError(problem) from error
+
+
+def _is_met(review: Review, condition: str) -> bool:
+    """Whether a change fails on ``flips``, ``worse`` or ``any``; nothing fails on ``never``.
+
+    A reported value that was edited counts like a flip.
+
+    What flipped is not known where there is no report to compare with.
+    """
+    flips = review.base.built and any(one.is_broken for one in review.statements)
+    flips = flips or review.reported > 0
+    worse = flips or review.counts.worse > 0
+    return {"flips": flips, "worse": worse, "any": not review.is_empty, "never": False}[condition]
 
 
 def _check_outputs(folder: Path, config_file: Path) -> dict[str, Output]:

@@ -221,12 +221,8 @@ class ItemCounts(Value):
     only_head: Count = 0
 
 
-class FlippedProblem(Value):
-    """A problem that most answers solve in one state only; right answers and all answers of both."""
-
-    name: Name
-    before: tuple[Count, Count]
-    after: tuple[Count, Count]
+Flip: TypeAlias = tuple[Name, Count, Count, Count, Count]
+"""A problem, its right answers and all its answers before, and the same after."""
 
 
 class Flips(Value):
@@ -234,7 +230,7 @@ class Flips(Value):
 
     gained: Count = Field(description="Problems that it solves now and did not before.")
     lost: Count
-    problems: Annotated[tuple[FlippedProblem, ...], Field(max_length=50)] = Field(
+    problems: Annotated[tuple[Flip, ...], Field(max_length=50)] = Field(
         description="The largest changes of the share of right answers first."
     )
 
@@ -421,19 +417,6 @@ class Review(Value):
         return not (listed or self.sources or problems)
 
 
-def is_met(review: Review, condition: str) -> bool:
-    """Whether a change fails on ``flips``, ``worse`` or ``any``; nothing fails on ``never``.
-
-    A reported value that was edited counts like a flip.
-
-    What flipped is not known where there is no report to compare with.
-    """
-    flips = review.base.built and any(one.is_broken for one in review.statements)
-    flips = flips or review.reported > 0
-    worse = flips or review.counts.worse > 0
-    return {"flips": flips, "worse": worse, "any": not review.is_empty, "never": False}[condition]
-
-
 def read_review(text: str | bytes) -> Review:
     """A review from JSON; raises a ValueError (pydantic's ``ValidationError``) if it is none."""
     if len(text) > MOST_BYTES:
@@ -453,12 +436,6 @@ def write_review(review: Review) -> str:
 
 encode_json = json.JSONEncoder(sort_keys=True, allow_nan=False, ensure_ascii=False).encode
 """JSON on one line, keys sorted."""
-
-
-def make_review_schema() -> dict[str, Any]:
-    """The JSON Schema of ``review.json``."""
-    dialect = "https://json-schema.org/draft/2020-12/schema"
-    return {"$schema": dialect, **Review.model_json_schema(mode="serialization")}
 
 
 def bound(number: float) -> float:

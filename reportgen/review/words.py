@@ -202,8 +202,8 @@ def describe_flips(number: NumberChange, quote: Callable[[str], str] = str) -> s
         return ""
     gained, lost = number.flips.gained, number.flips.lost
     named = [
-        f"{quote(one.name)} ({one.before[0]} of {one.before[1]} → {one.after[0]} of {one.after[1]})"
-        for one in number.flips.problems[:_MOST_FLIPS]
+        f"{quote(name)} ({was} of {all_before} → {now} of {all_after})"
+        for name, was, all_before, now, all_after in number.flips.problems[:_MOST_FLIPS]
     ]
     more = [f"{gained + lost - _MOST_FLIPS:,} more"] if gained + lost > _MOST_FLIPS else []
     said = _join_counts("problem", (gained, "solved now"), (lost, "no longer solved"))

@@ -275,14 +275,7 @@ def plan(
     if power.difference is None or power.stderr is None:
         raise ScoresError(f"there is nothing to plan with: {power.reason}", "Give two series that differ")
     values = compute_problem_values(scores, metric, k)
-    counts = scores.samples[scores.samples > 0].tolist()
-    # The variance depends on the harmonic mean of the numbers of samples.
-    samples = max(1, round(harmonic_mean(counts))) if counts else 1
-    runs, most = (end(Counter(run.series for run in scores.runs).values()) for end in (min, max))
-    if runs == 1 < most:
-        message = "there is nothing to plan with: some series have one run, and others several"
-        raise ScoresError(message, "Add runs, or keep one run of each with filter: in source.yml")
-    now = _Design(power.problems, samples, runs)
+    now = _find_design(scores, power.problems)
     variances, unknown = _split_variances(scores, values, comparisons, now)
     alone = _make_rule(usable := _select_usable(comparisons), 0.0)
     family = _make_family_rule(alone, usable)
@@ -298,12 +291,24 @@ def plan(
     return Plan(
         difference=planner.difference,
         power=power,
-        samples=samples,
-        runs=runs,
+        samples=now.samples,
+        runs=now.runs,
         components=variances.list_components(now, unknown),
         designs=planner.plan_designs(now, unknown),
         halvings=variances.list_halvings(now, unknown),
     )
+
+
+def _find_design(scores: ProblemScores, problems: int) -> _Design:
+    """Return the current design; raise a ScoresError if there is none."""
+    counts = scores.samples[scores.samples > 0].tolist()
+    # The variance depends on the harmonic mean of the numbers of samples.
+    samples = max(1, round(harmonic_mean(counts))) if counts else 1
+    runs, most = (end(Counter(run.series for run in scores.runs).values()) for end in (min, max))
+    if runs == 1 < most:
+        message = "there is nothing to plan with: some series have one run, and others several"
+        raise ScoresError(message, "Add runs, or keep one run of each with filter: in source.yml")
+    return _Design(problems, samples, runs)
 
 
 class _Planner(NamedTuple):

@@ -23,7 +23,7 @@ from reportgen.review.comparison.effects import (
 )
 from reportgen.review.comparison.identity import match, match_series
 from reportgen.review.comparison.verdicts import Moved, list_differences
-from reportgen.review.model import Estimate, FlippedProblem, Flips, ItemCounts, RunCounts, bound
+from reportgen.review.model import LONGEST_NAME, Estimate, Flips, ItemCounts, RunCounts, bound, clip
 from reportgen.review.snapshot import define_protocol
 from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.bounded import move_ends
@@ -373,5 +373,5 @@ def _find_flips(tables: tuple[ItemTable, ItemTable], was: str, name: str) -> Fli
     return Flips.fit(
         gained=gained,
         lost=len(flipped) - gained,
-        problems=[FlippedProblem.fit(name=item, before=a, after=b) for _, item, a, b in flipped],
+        problems=[(clip(item, LONGEST_NAME), *before, *after) for _, item, before, after in flipped],
     )
