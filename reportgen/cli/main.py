@@ -197,10 +197,9 @@ def schema(name: str | None) -> None:
     from reportgen.review.model import Review
     from reportgen.settings.loading import make_schemas
 
-    known = {
-        **make_schemas(),
-        "review": {"$schema": _DIALECT, **Review.model_json_schema(mode="serialization")},
-    }
+    known = make_schemas()
+    dialect = {"$schema": known["source"]["$schema"]}
+    known["review"] = dialect | Review.model_json_schema(mode="serialization")
     if name is not None and name not in known:
         raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
     click.echo(json.dumps(known[name] if name else known, indent=2))
