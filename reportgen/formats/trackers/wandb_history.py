@@ -75,8 +75,8 @@ class History:
                 elif wire == protobuf.DELIMITED and number == _ROW_STEP:
                     fields = protobuf.iterate_fields(memoryview(record)[start:at])
                     # An omitted number is 0.
-                    step = next((value for _, _, value in fields if isinstance(value, int)), 0)
-                    given = float(protobuf.as_signed(step))
+                    number = next((value for _, _, value in fields if isinstance(value, int)), 0)
+                    given = float(protobuf.as_signed(number))
             self._malformed += at != end
         except (protobuf.MalformedError, IndexError):
             self._malformed += 1
