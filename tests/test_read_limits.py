@@ -206,9 +206,7 @@ def test_too_many_metrics_and_values_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """As where a step is in a name; those that are chosen can be read."""
-    # The others are imported here, and take the limit of the last one.
-    for module in ("trackers.wandb_history", "run_data"):
-        monkeypatch.setattr(f"reportgen.formats.{module}.MOST_POINTS", 5)
+    monkeypatch.setattr("reportgen.formats.run_data.MOST_POINTS", 5)
     monkeypatch.setattr("reportgen.formats.run_data.MOST_METRICS", 3)
     assert list(read_run(write_log(tmp_path, kind, 3, 5)).metrics) == ["m0", "m1", "m2"]
     path = write_log(tmp_path, kind, 4, 2)

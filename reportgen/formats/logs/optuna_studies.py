@@ -134,8 +134,8 @@ def _read_store(path: Path, selected: Collection[str] | None) -> Iterator[Logged
             store, "trial_values", "trial_id", "objective", "value", "value_type"
         ):
             trials[key].values.append(_INFINITIES.get(kind, value))
-        columns = ("trial_id", "step", _INTERMEDIATE, f"{_INTERMEDIATE}_type")
-        for key, step, value, kind in _select(store, "trial_intermediate_values", *columns):
+        reports = ("trial_id", "step", _INTERMEDIATE, f"{_INTERMEDIATE}_type")
+        for key, step, value, kind in _select(store, "trial_intermediate_values", *reports):
             trials[key].reports[number_or_nan(step)] = _INFINITIES.get(kind, value)
         params = ("trial_id", "param_id", "param_name", "param_value", "distribution_json")
         for key, _, name, value, distribution in _select(store, "trial_params", *params):

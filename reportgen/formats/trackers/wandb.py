@@ -44,6 +44,9 @@ _CHUNK: Final = Struct("<IHB")
 _SEEDS: Final = {kind: zlib.crc32(bytes([kind])) for kind in (FULL, FIRST, MIDDLE, LAST)}
 # Bytes that are read at once; a multiple of a block.
 _PIECE: Final = 128 * BLOCK
+# Possible kinds of a chunk, to search for the next whole one, in at most this many damaged places.
+_ANY_KIND: Final = re.compile(rb"[\x01-\x04]")
+_MOST_SEARCHES: Final = 100
 
 
 def _read_chunk(block: bytes, at: int) -> tuple[int, int, bytes, bool]:
@@ -61,6 +64,7 @@ class RecordLog:
         self._path = path
         self.records = 0
         self._gaps: list[range] = []
+        self._searches = 0
         # Start of the bytes lost since the last whole record, and whether data only ends too early.
         self._lost_from: int | None = None
         self._cut = False
@@ -119,7 +123,7 @@ class RecordLog:
             yield warn(self._path, f"{message}; {before}")
 
     def _read_block(self, block: bytes, at: int, base: int) -> list[bytes]:
-        """Return the records that end in a block, from ``at``; the rest of it is lost after damage."""
+        """Return the records that end in a block, from ``at``; after damage, from the next whole chunk on."""
         records: list[bytes] = []
         head = _CHUNK.size
         while at + head <= len(block):
@@ -127,7 +131,11 @@ class RecordLog:
             if not whole:
                 ends_early = kind in _SEEDS and len(data) < length and len(block) < BLOCK
                 self._start_gap(base + at, cut=ends_early or not any(block[at:]))
-                at = len(block)  # the next block begins with a chunk
+                # Continue with the next whole chunk, or at the end of the block if there is none.
+                self._searches += 1
+                matches = _ANY_KIND.finditer(block, at + head) if self._searches <= _MOST_SEARCHES else ()
+                starts = (match.end() - head for match in matches)
+                at = next((start for start in starts if _read_chunk(block, start)[-1]), len(block))
                 continue
             if kind in {FULL, FIRST}:
                 if self._record is not None:

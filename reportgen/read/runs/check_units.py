@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # Runs of one experiment are within a factor of two, a failed one is not.
 _LEAST, _MOST = 50, 200
 _PERCENT: Final = 100
+_CLOSE: Final = 1.5  # of values beside each other in one run
+_ALTERNATING: Final = 3
 
 
 class Units(NamedTuple):
@@ -47,17 +49,17 @@ def find_percent(keys: RowKeys, runs: Sequence[Run]) -> Iterator[Units]:
     groups = {part: some for part, some in groups.items() if layout.totals or not _is_setting(some)}
     within = {} if value == "mean" else dict(_find_within(keys, groups))
     yield from within.values()
-    between: dict[str, tuple[Run, Run]] = {}
+    between: dict[str, tuple[list[Run], list[Run]]] = {}
     for part, some in groups.items():
         may_be = layout.outcomes or may_be_percent(part) is not False
         for same in [*_group_by_series(some), *([some] if may_be else [])]:
             shares, others = _split(same)
             if part not in within and shares and _is_hundredfold(shares, others, value):
-                between.setdefault(part, (shares[0], others[0]))
+                between.setdefault(part, (shares, others))
     if layout.totals:
         between = _choose_certain(groups, between)
     reported: dict[str, list[Units]] = defaultdict(list)
-    for share, other in between.values():
+    for (share, *_), (other, *_) in between.values():
         reported[f"{share.series} {other.series}"].append(_report(share, other, value))
     for first, *rest in reported.values():
         more = f" (and in {len(rest)} more)" if rest else ""
@@ -100,11 +102,16 @@ def _find_within(keys: RowKeys, groups: Mapping[str, Sequence[Run]]) -> Iterator
 
 
 def _find_jump(values: Sequence[float]) -> int | None:
-    """Return the place of the first value in the other unit, or None: a share crosses 1 in no other way."""
+    """Return the place of the first value in the other unit, or None: a share crosses 1 in no other way.
+
+    A model before its training may truly be a hundred times as bad.
+    """
     crossings = [place for place, pair in enumerate(pairwise(values), 1) if min(pair) <= 1 < max(pair)]
-    ratios = [max(pair) / min(pair) for pair in pairwise(values)]
-    is_jump = all(_LEAST <= ratios[place - 1] <= _MOST for place in crossings)
-    return crossings[0] if crossings and is_jump else None
+    ratios = [max(values[place - 1 : place + 1]) / min(values[place - 1 : place + 1]) for place in crossings]
+    if len(crossings) >= _ALTERNATING and all(_LEAST <= ratio <= _MOST for ratio in ratios):
+        return crossings[0]
+    is_jump = all(_PERCENT / _CLOSE <= ratio <= _PERCENT * _CLOSE for ratio in ratios)
+    return crossings[0] if crossings and is_jump and crossings[0] > 1 else None
 
 
 def _split(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
@@ -133,19 +140,26 @@ def _is_hundredfold(shares: Sequence[Run], others: Sequence[Run], value: str) ->
 
 
 def _choose_certain(
-    groups: Mapping[str, Sequence[Run]], found: Mapping[str, tuple[Run, Run]]
-) -> dict[str, tuple[Run, Run]]:
-    """Return the benchmarks of totals that show it within a series, or for one that is so on several.
+    groups: Mapping[str, Sequence[Run]], found: Mapping[str, tuple[list[Run], list[Run]]]
+) -> dict[str, tuple[list[Run], list[Run]]]:
+    """Return the benchmarks of totals that show it within a series, by digits, or on several benchmarks.
 
     A weak model may truly be a hundred times as bad; one in percent elsewhere is.
     """
     in_percent = {one.series for runs in groups.values() for one in runs if one.high > 1}
-    counts = Counter(share.series for share, _ in found.values())
+    counts = Counter(name for shares, _ in found.values() for name in {one.series for one in shares})
     return {
-        part: (share, other)
-        for part, (share, other) in found.items()
-        if share.series == other.series or (counts[share.series] > 1 and share.series not in in_percent)
+        part: (shares, others)
+        for part, (shares, others) in found.items()
+        if shares[0].series == others[0].series
+        or all(counts[one.series] > 1 and one.series not in in_percent for one in shares)
+        or _count_decimals(shares) > _count_decimals(others)
     }
+
+
+def _count_decimals(runs: Sequence[Run]) -> int:
+    """Return how many digits the values of totals have after the point."""
+    return max(len(f"{one.last:.15g}".partition(".")[2]) for one in runs)
 
 
 def _report(share: Run, other: Run, value: str) -> Units:

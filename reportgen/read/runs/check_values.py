@@ -1,25 +1,33 @@
-"""Rows of a source that are no runs as the others are: means of them, and percent beside shares.
+"""Rows of a source that are no runs as the others are: means of them, percent beside shares, other names.
 
-They are found by their values: a row called ``mean`` is that of the other runs within rounding, and a run in
-percent is a hundred times as large as the others.
+They are found by their values: a row called ``mean`` is that of the other runs within rounding, a run in
+percent is a hundred times as large as the others, and one that calls a metric differently has it as often.
 """
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity
+from reportgen.core.words import format_count, quote_names
 from reportgen.formats.cells import is_number
 from reportgen.read.check_repeats import make_keys
 from reportgen.read.runs.check_names import warn_similar_names
 from reportgen.read.runs.check_units import find_percent
 from reportgen.read.runs.copies import report_copies
+<<<<<<< HEAD
 from reportgen.read.runs.summaries import Run, Summaries, merge_files, quote, read_runs, report_row
 from reportgen.read.tables.distinguish import SMALL, count_bytes, sample_keys
+=======
+from reportgen.read.runs.summaries import LONGEST, Run, Summaries, merge_files, quote, read_runs, report_row
+from reportgen.read.tables.distinguish import count_bytes, sample_keys
+>>>>>>> w-r2
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import resolve_filters
+from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +78,7 @@ def _check_runs(source: Source, keys: RowKeys) -> tuple[list[Run], tuple[Diagnos
         checks = _Checks(source, keys, runs)
         found = (
             *(Summaries(keys, runs).find_summaries(), checks.find_equal_seeds()),
-            checks.find_percent(),
+            *(checks.find_percent(), checks.find_other_names()),
         )
         return parts, tuple(one for problems in found for one in problems)
     return [], ()
@@ -105,3 +113,31 @@ class _Checks(NamedTuple):
         """Find percent beside shares."""
         for row, message in find_percent(self.keys, self.runs):
             yield report_row(self.keys, row, message, "Write all of them as shares, or all in percent")
+
+    def find_other_names(self) -> Iterator[Diagnostic]:
+        """Find runs without a metric that most others of the series have, which have another one instead."""
+        if self.source.kind != "measurements":
+            return
+        counts: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+        for one in self.runs:
+            counts[one.series][one.run][one.part] = one.values
+        for series, runs in counts.items():
+            for part in dict.fromkeys(part for parts in runs.values() for part in parts):
+                having = [run for run, parts in runs.items() if part in parts]
+                if len(having) == len(runs):
+                    continue
+                others = [run for run in runs if part not in runs[run]]
+                known = {name for run in having for name in runs[run]}
+                usual = {runs[run][part] for run in having}
+                for run in others if len(others) < len(having) else ():
+                    own = [name for name, count in runs[run].items() if name not in known and count in usual]
+                    if own:
+                        yield self._warn_name(series, run, part, own, len(having))
+
+    def _warn_name(self, series: str, run: str, part: str, own: Sequence[str], having: int) -> Diagnostic:
+        row = next(one.row for one in self.runs if (one.series, one.run) == (series, run))
+        names = quote_names([shorten(name, LONGEST) for name in own])
+        message = f"run {shorten(run, LONGEST)} of {quote(series)} has no {quote(part)}, which "
+        message += f"{format_count(having, 'other run')} have, but {names}, which none of these has"
+        advice = f"If it is the same, set rename_metrics: {{{own[0]}: {part}}} in source.yml"
+        return report_row(self.keys, row, message, advice)

@@ -144,11 +144,13 @@ def _find_equal_answers(keys: RowKeys) -> Iterator[Diagnostic]:
 
 
 def _count_signs(keys: RowKeys, part: _Part, metrics: Sequence[str]) -> int:
-    """Return how many different fractions the values of metrics of a run have."""
+    """Return how many different fractions the metrics of a run have; a straight line is a schedule."""
     own = f'part IN ({sql.quote_all(metrics)}) AND "row" // {FILE_ROWS} = $file'
-    statement = f"SELECT {_SIGNS_SQL.format(cell='value')} FROM ({keys.select}) "  # noqa: S608 - quoted
-    statement += f"WHERE series = $series AND run = $run AND {own}"
+    signs = f"SELECT {_SIGNS_SQL.format(cell='value')} AS signs FROM ({keys.select}) "  # noqa: S608 - quoted
+    signs += f"WHERE series = $series AND run = $run AND {own} GROUP BY part "
+    signs += "HAVING coalesce(regr_r2(value, step), 0) < 0.999999"
     names = {"series": part.series, "run": part.run, "file": part.file}
+    statement = f"SELECT coalesce(sum(signs), 0) FROM ({signs})"  # noqa: S608 - as above
     return sum(get_engine().open_cursor().execute(statement, names).fetchone() or ()) if metrics else 0
 
 
