@@ -53,7 +53,7 @@ def test_nothing_is_read_before_the_frame_is_collected(tmp_path: Path) -> None:
 
 
 def test_only_the_wanted_columns_are_read(tmp_path: Path) -> None:
-    """A wide table, or a chart of W&B, may be broken in columns that nobody selects; text is read once."""
+    """A wide table may be broken in columns that nobody selects; text is read once."""
     data = Data(tmp_path)
     names = [f"m{number}" for number in range(120)]
     rows = [
@@ -66,19 +66,6 @@ def test_only_the_wanted_columns_are_read(tmp_path: Path) -> None:
     assert data.problems("a", "m119") == [
         'data/a.csv:152: "oops" in column "m119" is not a number. Mend it, or leave the cell empty.'
     ]
-    columns = [f"{run} - {metric}" for run in "abcd" for metric in ("loss", "acc")]
-    header = ",".join(f'"{name}{end}"' for name in columns for end in ("", "__MIN", "__MAX"))
-    cells = ",".join(['"2.0"'] * 24)
-    data.write("chart.csv", f'"Step",{header}\n"0",{cells}\n"1",{cells.replace("2.0", "oops", 1)}\n')
-    for metrics, series, count in (
-        (("loss",), None, 5),
-        (("acc",), ("b", "d"), 3),
-        (("loss", "acc"), ("a",), 3),
-    ):
-        statement = write_statement(data, "chart", *metrics, series=series)
-        assert (statement.count("read_csv("), statement.count(" AS k")) == (1, count)
-    assert data.frame("chart", "loss", series=("b",))["value"].tolist() == [2.0, 2.0]
-    assert 'data/chart.csv:3: "oops" in column "a - loss"' in data.problems("chart", "loss")[0]
     for name, text in (("wide", "step,a,b,c\n0,1,2,3\n"), ("long", LONG)):
         data.write(f"{name}.csv", text)
         assert write_statement(data, name, *data.open(name).metrics).count("read_csv(") == 1

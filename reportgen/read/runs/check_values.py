@@ -18,13 +18,8 @@ from reportgen.read.check_repeats import make_keys
 from reportgen.read.runs.check_names import warn_similar_names
 from reportgen.read.runs.check_units import find_percent
 from reportgen.read.runs.copies import report_copies
-<<<<<<< HEAD
-from reportgen.read.runs.summaries import Run, Summaries, merge_files, quote, read_runs, report_row
-from reportgen.read.tables.distinguish import SMALL, count_bytes, sample_keys
-=======
 from reportgen.read.runs.summaries import LONGEST, Run, Summaries, merge_files, quote, read_runs, report_row
-from reportgen.read.tables.distinguish import count_bytes, sample_keys
->>>>>>> w-r2
+from reportgen.read.tables.distinguish import SMALL, count_bytes, sample_keys
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import resolve_filters
 from reportgen.settings.text import shorten

@@ -61,7 +61,8 @@ if TYPE_CHECKING:
 _ROWS: Final = 500  # of JSON, to see its keys and states
 # A column that may be the step by the last word of its name, and first words of settings.
 _STEP: Final = re.compile(
-    r"(.*[^a-z])?(step|iter|iteration|epoch|timestep|episode|round|generation|token|sample)s?( seen)?|index",
+    r"index|(.*[^a-z])?(step|iter|iteration|epoch|timestep|episode|round|generation)s?"
+    r"|(.*[^a-z])?(token|sample)s?([ _]seen)?",
     re.IGNORECASE,
 )
 _WEAK: Final = re.compile("index|tokens?|samples?", re.IGNORECASE)  # beside settings, rows are runs
