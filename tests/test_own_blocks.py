@@ -15,7 +15,7 @@ import pytest
 from command_line import call
 from made_projects import write_report
 
-from reportgen.settings.blocks import KINDS, BlockKind
+from reportgen.settings.blocks import BlockKind
 
 if TYPE_CHECKING:
     from made_projects import Install
@@ -143,4 +143,4 @@ def test_an_archive_names_the_package(tmp_path: Path, install: Install) -> None:
 def test_a_kind_that_leaves_a_decision_open_is_an_error_at_import() -> None:
     """Whether a block judges invented data has no default that a new kind could fall back to."""
     with pytest.raises(TypeError, match="does not say whether such a block judges"):
-        BlockKind(KINDS["curve"].settings, None, "module:draw")
+        BlockKind(type("Undecided", (), {}), None, "module:draw")
