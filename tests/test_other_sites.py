@@ -14,7 +14,10 @@ from command_line import call, call_mkdocs
 from example_site import build, files_of, made_once, run, write_small_report
 from html_tree import classed, read_html, table_rows, words
 from made_projects import PAGE, share_cache, write_report
+from markdown import Markdown
 from tries import slow_after
+
+from reportgen.core.errors import ReportError
 
 if TYPE_CHECKING:
     import subprocess
@@ -258,6 +261,24 @@ def test_a_theme_shows_all_that_a_report_has(themed: Path) -> None:
     assert "new method" in index
     assert "rg-payload" not in index
     assert "M0 " not in index
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# Hi\n\n```curve\nsource: runs\n```\n", 'the block "curve" in line 3'),
+        ('# Hi\n\nIt ends at [0.7]{value="final(MEL)"}.\n', '"[0.7]{value=…}" in line 3'),
+        ("# Hi\n\n````\n```curve\nsource: runs\n```\n````\n\n`[0.7]{value=x}`\n", ""),
+    ],
+)
+def test_an_engine_without_the_plugin_fails(text: str, found: str) -> None:
+    """It would publish blocks as code and claims unchecked; what a page only shows as code is no block."""
+    engine = Markdown(extensions=["reportgen.guard", "pymdownx.superfences"])
+    if not found:
+        assert "curve" in engine.convert(text)
+        return
+    with pytest.raises(ReportError, match=re.escape(found)):
+        engine.convert(text)
 
 
 def test_gh_deploy_pushes_the_site(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_the_guide_lists_what_is_allowed() -> None:
     told = set(re.findall(r"`\.([a-z0-9]+)`", guide))
     assert told == ENDINGS - {"md"}
     listed = guide.split("The allowed Markdown extensions are")[1].split("They read")[0]
-    plain, own = (set(re.findall(r"`([a-z0-9_]+)`", part)) for part in listed.split("`pymdownx`"))
+    plain, own = (set(re.findall(r"`([a-z0-9_.]+)`", part)) for part in listed.split("`pymdownx`"))
     assert {*plain, *(f"pymdownx.{name}" for name in own)} == EXTENSIONS
 
 

@@ -113,8 +113,14 @@ EXTENSIONS: Final = frozenset(
         *("nl2br", "sane_lists", "smarty", "tables", "toc", "wikilinks"),
         *("pymdownx.betterem", "pymdownx.caret", "pymdownx.details", "pymdownx.highlight"),
         *("pymdownx.inlinehilite", "pymdownx.keys", "pymdownx.magiclink", "pymdownx.mark"),
-        *("pymdownx.smartsymbols", "pymdownx.superfences", "pymdownx.tabbed", "pymdownx.tasklist"),
-        "pymdownx.tilde",
+        *(
+            "pymdownx.smartsymbols",
+            "pymdownx.superfences",
+            "reportgen.guard",
+            "pymdownx.tabbed",
+            "pymdownx.tasklist",
+        ),
+        *("pymdownx.tilde", "reportgen.guard"),
     )
 )
 """Markdown extensions that read no other files and let no HTML through."""
