@@ -2,7 +2,7 @@
 
 Schema: repository UKGovernmentBEIS/inspect_ai, ``src/inspect_ai/log/_log.py`` (EvalLog and its parts). An
 archive has ``header.json`` (everything but the samples), ``summaries.json`` (the samples without their
-transcripts) and ``samples/ID_epoch_N.json``; the log of a program
+transcripts), ``reductions.json`` (a score per problem) and ``samples/ID_epoch_N.json``; the log of a program
 that was killed has only ``_journal/start.json`` and ``_journal/summaries/N.json``. Members are packed with
 deflate, and since 2026 with Zstandard. A JSON file is one EvalLog with its samples. A retried task has the
 same id and gets a new log, which starts with the finished samples (``src/inspect_ai/_eval/evalset.py``), and
@@ -128,6 +128,7 @@ class _Log(Struct, frozen=True):
     path: Path
     header: Mapping[str, Any]
     samples: Sequence[Any]
+    reductions: Sequence[Any]
     findings: tuple[Diagnostic, ...] = ()
     texts: bool = False  # whether answers have texts
 
@@ -160,7 +161,7 @@ class _Log(Struct, frozen=True):
 
     @property
     def rank(self) -> _Rank:
-        scored = _has_scores(self.samples) or (not self.samples and bool(self.results.get("scores")))
+        scored = _has_scores(self.samples) or bool(self.reductions)
         return scored, self.header.get("status") == "success", as_word(self.setup.get("created"))
 
     @property
@@ -260,14 +261,26 @@ class _Log(Struct, frozen=True):
         messages += _list_messages(samples, rows.strange, len(self.samples) - len(samples))
         return rows.build()
 
+    def build_reduced_answers(self) -> tuple[ScoredAnswer, ...]:
+        """Return a score per problem if the log has no samples: those of means, or of the only epoch."""
+        rows = AnswerRows()
+        for reduction in map(as_mapping, self.reductions):
+            if as_word(reduction.get("reducer")) in {"", "mean"}:
+                for sample in map(as_mapping, as_list(reduction.get("samples"))):
+                    values = _iterate_values(as_word(reduction.get("scorer")), sample.get("value"))
+                    rows.add(sample.get("sample_id"), dict(values), answer=sample.get("answer"))
+        return rows.build()
+
     def build_evaluation(self, attempts: Sequence[tuple[_Rank, Path]]) -> Evaluation:
         setup, irregular = self.setup, list[str]()
-        answers = self.build_answers(irregular)
+        answers, reduced = self.build_answers(irregular), list[str]()
+        if not answers and (answers := self.build_reduced_answers()) and self.epochs > 1:
+            reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
         means = dict[str, Total]()
         totals = tuple(self.build_totals(means, irregular))
         checks = scores.check_totals(answers, means, repeats=self.epochs, partial=True, what="samples")
         _, ended, began = self.rank
-        outcome = (*self.report_outcome(answers), *irregular)
+        outcome = (*reduced, *self.report_outcome(answers), *irregular)
         return Evaluation(
             path=self.path,
             model=_name_model(setup),
@@ -301,11 +314,13 @@ def _read_json_log(path: Path, *, texts: bool) -> _Log:
     if not isinstance(document.get("eval"), dict):
         raise UnreadableError(path, 'there is no object "eval" in the file', "Check that Inspect wrote it")
     samples = [_strip_sample(sample, texts=texts) for sample in as_list(document.pop("samples", None))]
-    return _Log(path, document, samples, findings, texts)
+    reductions = document.get("reductions"), get_inner(document, "results", "sample_reductions")
+    reduced = next(filter(None, map(as_list, reductions)), [])
+    return _Log(path, document, samples, reduced, findings, texts)
 
 
 def _read_archive(path: Path, *, texts: bool) -> _Log:
-    start = "_journal/start.json"
+    start, reductions = "_journal/start.json", "reductions.json"
     with open_archive(path) as archive:
         if "header.json" in archive.names:
             header = _read_member(archive, "header.json")
@@ -330,7 +345,8 @@ def _read_archive(path: Path, *, texts: bool) -> _Log:
             samples = [_strip_sample(_read_member(archive, name), texts=texts) for name in wholes]
         read = format_count(archive.torn, "whole member is", "whole members are")
         torn = warn(path, f"the archive is torn or damaged, and its list of members lost: {read} read")
-        return _Log(path, header, samples, (torn,) if archive.torn else (), texts)
+        reduced = as_list(_read_member(archive, reductions)) if reductions in archive.names else []
+        return _Log(path, header, samples, reduced, (torn,) if archive.torn else (), texts)
 
 
 def _strip_sample(sample: object, *, texts: bool) -> dict[str, Any]:

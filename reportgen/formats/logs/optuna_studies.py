@@ -134,6 +134,9 @@ def _read_store(path: Path, selected: Collection[str] | None) -> Iterator[Logged
             store, "trial_values", "trial_id", "objective", "value", "value_type"
         ):
             trials[key].values.append(_INFINITIES.get(kind, value))
+        if "value" in store.columns["trials"]:  # before version 2.4
+            for key, _, value in _select(store, "trials", "trial_id", "number", "value"):
+                trials[key].values += [value] if value is not None else []
         reports = ("trial_id", "step", _INTERMEDIATE, f"{_INTERMEDIATE}_type")
         for key, step, value, kind in _select(store, "trial_intermediate_values", *reports):
             trials[key].reports[number_or_nan(step)] = _INFINITIES.get(kind, value)

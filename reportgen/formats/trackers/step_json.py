@@ -16,10 +16,11 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from reportgen.formats.cells import convert_unix_time
 from reportgen.formats.decode import TORN_LINE, Count, Decoder, check_filled, find_unfilled, read_lines
 from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object, read_head_text
-from reportgen.formats.run_data import MetricsBuilder, parse_number, parse_time
+from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number, parse_time
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ _WRAPPERS: Final = frozenset(("data", "metrics"))
 _NO_METRICS: Final = frozenset((*_STEPS, *_TIMES, "elapsed_seconds"))
 # Names of a run, of which a file has one; an id may change when it is resumed.
 _NAMES: Final = ("model", "method", "algorithm", "run", "run_name", "seed")
-# Times since 1970 in seconds and milliseconds, from 2001 on: smaller numbers count something else.
-_SECONDS, _MILLISECONDS = 1e9, 1e12
 _PART: Final = re.compile(r"([0-9]{1,15})/[0-9]+")
 # Bytes of lines that are read at once, so that the objects fit a processor's cache.
 _AT_ONCE: Final = 3 << 16
@@ -156,23 +155,18 @@ def _check_names(item: Mapping[str, Any], names: dict[str, object], path: Path) 
 
 def _split_row(item: Mapping[str, Any], step_name: str) -> Row:
     """Return step, time and metrics of an object; NaN if it has no step or time."""
-    time = math.nan
-    for cell in map(item.get, _TIMES):
-        # Seconds, milliseconds, or an ISO 8601 time, as milliseconds since 1970 UTC.
-        number = parse_number(cell)
-        if number is None:
-            number = parse_time(cell)
-        elif not number >= _SECONDS:
-            number = None
-        elif number < _MILLISECONDS:
-            number *= 1000
-        if number:
-            time = number
-            break
+    # The first cell that is a time since 1970, as a number or in ISO 8601.
+    times = (_parse_time(cell) for cell in map(item.get, _TIMES))
+    time = next((one for one in times if not math.isnan(one)), math.nan)
     skipped = {step_name} if math.isnan(time) else {step_name, *_TIMES}
     step = _parse_step(item.get(step_name))
     cells = {key: value for key, value in item.items() if key not in skipped}
     return math.nan if step is None else step, time, cells
+
+
+def _parse_time(cell: object) -> float:
+    number = parse_number(cell)
+    return number_or_nan(parse_time(cell)) if number is None else convert_unix_time(number)
 
 
 def _parse_step(cell: object) -> float | None:
