@@ -29,13 +29,7 @@ from reportgen.core.repository import find_data_boundary
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import hash_file, is_table_name, split_weak_ending
 from reportgen.formats.messages import merge_problems
-from reportgen.formats.registry import (
-    find_reader,
-    find_units,
-    get_title,
-    is_data_name,
-    read_unit,
-)
+from reportgen.formats.registry import find_reader, find_units, get_title, is_data_name, read_unit
 from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import warn_unlike_runs
 from reportgen.read.find import choose_files, locate, locate_file, make_location, refuse_outward_source
@@ -361,14 +355,14 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         found = _survey_tables(location, files, known)
         found = replace(found, warnings=(*long.warnings, *found.warnings))
     else:
-        found, known = _survey_plain_tables(location, settings, files, hashed, cache)
+        found, known = _survey_plain_tables(request, settings, files, hashed)
         if split := split_samples(location, found.layout, hashed, cache):
             found = _survey_tables(location, split, settings)
         if not (found.layout.is_chart or is_confirmed_by_name(found.layout, settings)):
             check_table_names(location, settings)
         if long := unpivot_layout(location, known, found.layout, hashed, cache):
             known, of_files = long.settings, found.of_files
-            found = _survey_tables(location, long.files, known)
+            found = _load_survey(request, known, long.files, hashed)
             found = replace(found, warnings=(*of_files, *long.warnings, *found.warnings))
     unused = report_unused_settings(request.chosen.paths, [file.path for file in files], location.place)
     more = (*report_file_names(location, known, found), *(() if request.chosen.named else unused))
@@ -376,27 +370,30 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
     return _make_source(location, request.settings, known, hashed, found), None
 
 
+def _load_survey(
+    request: SourceRequest, settings: SourceSettings, files: Sequence[FileLayout], known: Sequence[SourceFile]
+) -> Survey:
+    """Return the survey of tables from the cache, or look at them; one with warnings is not stored."""
+    # A survey depends on the files' content, how they are read, and ``source.yml``.
+    key = request.cache.make_key("survey", ascii([*files]), ascii([*known]), settings.model_dump_json())
+    if stored := request.cache.load(key, Survey):
+        return stored
+    found = _survey_tables(request.location, files, settings)
+    if not found.warnings:
+        request.cache.store(key, found)
+    return found
+
+
 def _survey_plain_tables(
-    location: Location,
-    settings: SourceSettings,
-    files: Sequence[FileLayout],
-    hashed: Sequence[SourceFile],
-    cache: Cache,
+    request: SourceRequest, settings: SourceSettings, files: Sequence[FileLayout], known: Sequence[SourceFile]
 ) -> tuple[Survey, SourceSettings]:
     """Return the survey of tables that are read as they are, and settings that say so if they hold totals."""
-    # A survey depends on the files' content, how they are read, and ``source.yml``.
-    key = cache.make_key("survey", ascii([*files]), ascii([*hashed]), settings.model_dump_json())
-    stored = cache.load(key, Survey)
-    found = stored or _survey_tables(location, files, settings)
-    # A survey with warnings is not stored, so that they always come from the files.
-    if not stored and not found.warnings:
-        cache.store(key, found)
-    totals = find_totals(found.layout, settings, sure=True)
-    if totals is None:
-        return found, settings
-    named = {"form": "totals", "columns": settings.columns.model_copy(update=name_score(totals))}
-    settings = settings.model_copy(update=named)
-    return _survey_tables(location, files, settings), settings
+    found = _load_survey(request, settings, files, known)
+    if totals := find_totals(found.layout, settings, sure=True):
+        named = {"form": "totals", "columns": settings.columns.model_copy(update=name_score(totals))}
+        settings = settings.model_copy(update=named)
+        found = _survey_tables(request.location, files, settings)
+    return found, settings
 
 
 def _survey_tables(location: Location, files: Sequence[FileLayout], settings: SourceSettings) -> Survey:
