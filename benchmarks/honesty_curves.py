@@ -84,7 +84,7 @@ def _plan_leaders(setting: Setting) -> list[Row]:
             lambda shares: ", ".join(format_share(share * times, times) for share in shares) + " %",
         )
         for what, must, tied in (
-            ("the best is said to lead", "36–40, ≥ 60 %, as the exact test", 1),
+            ("the best is said to lead", "≥ 40, ≥ 60 %; the exact test finds 38, 63", 1),
             ("one of two equal best is said to lead", "≤ 5%", 2),
         )
     ]
