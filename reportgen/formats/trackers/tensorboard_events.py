@@ -38,9 +38,10 @@ _EARLY_TYPES: Final = {1: "<f4", 2: "<f8", 3: "<i4", 4: "|u1", 5: "<i2", 6: "|i1
 _LATER_TYPES: Final = {14: BFLOAT16, 17: "<u2", 19: "<f2", 22: "<u4", 23: "<u8"}
 _TYPES: Final = _EARLY_TYPES | _LATER_TYPES
 _WIDTHS: Final = {name: 2 if name == BFLOAT16 else int(name[-1]) for name in _TYPES.values()}
-# Fields of a tensor that hold its elements one by one, and their types; those of integers and of halves,
-# which no writer of scalars fills, are not read.
+# Fields of a tensor that hold its elements one by one, and the types that they are for.
 _FIXED_LISTS: Final = {5: "<f4", 6: "<f8"}
+_LISTS_OF_SMALL: Final = {7: ("<i4", "|u1", "<i2", "|i1", "<u2"), 13: ("<f2", BFLOAT16)}
+_VARINT_LISTS: Final = {**_LISTS_OF_SMALL, 10: ("<i8",), 11: ("|u1",), 16: ("<u4",), 17: ("<u8",)}
 _SCALARS: Final = b"scalars"
 _FLOAT: Final = "<f4"
 _WALL_TIME, _STEP_NUMBER, _SUMMARY, _SESSION_LOG = 1, 2, 5, 7
@@ -146,6 +147,11 @@ def _read_scalar_tensor(message: memoryview, start: int, stop: int) -> tuple[flo
     number, wire, first, last = content[0]
     if (number == _CONTENT or _FIXED_LISTS.get(number) == kind) and last - first == _WIDTHS[kind]:
         return _decode_number(bytes(message[first:last]), kind), last if kind == _FLOAT else 0
+    if kind in _VARINT_LISTS.get(number, ()) and wire in {VARINT, DELIMITED}:
+        value, end = protobuf.read_varint(message, first)
+        if end == last:
+            bits = (value & ((1 << 8 * _WIDTHS[kind]) - 1)).to_bytes(_WIDTHS[kind], "little")
+            return _decode_number(bits, kind), 0
     return None
 
 

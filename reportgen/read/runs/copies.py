@@ -32,6 +32,13 @@ _FEWEST_SIGNS: Final = 3
 _SIGNS_SQL: Final = (
     "count(DISTINCT {cell}) FILTER (try_cast({cell} AS DOUBLE) % 1 <> 0 OR length({cell}::VARCHAR) > 40)"
 )
+# Problems with right and wrong samples, which are in any order: one of two at least.
+_PROBLEM_SQL: Final = "(part, split_part(step, chr(31), 1))"
+_MIXED_SQL: Final = (
+    "count(DISTINCT problem) FILTER (value > 0) + count(DISTINCT problem) FILTER (value <= 0) "
+    "- count(DISTINCT problem)"
+)
+_MIXED_OF_A_SIGN: Final = 5
 # Columns of texts that a model wrote, unlike prompts, which are the same in all runs.
 _RESPONSE: Final = re.compile(
     r"(model_?|raw_?|full_?|llm_?)?(response|output|completion|generation|prediction)s?(_?text)?"
@@ -55,9 +62,9 @@ def report_copies(keys: RowKeys, runs: Sequence[Run]) -> Sequence[Diagnostic]:
     A run is a copy if its results at all steps are those of another, whatever else is recorded beside them:
     the metrics that are better if higher or lower, without any of these all but times and the like. Runs with
     another seed may be equal, but then their seeds have no effect. Answers are copies if besides the scores
-    something is equal that does not depend on the model alone: a time, or words that it wrote. Right and
-    wrong answers of deterministic models, and totals, are often equal. The ``runs`` are those of the
-    ``keys``, which may be a sample.
+    something is equal that does not depend on the model alone: a time, words that it wrote, or the order in
+    which several samples are right. Right and wrong answers of deterministic models, and totals, are often
+    equal. The ``runs`` are those of the ``keys``, which may be a sample.
     """
     problems: list[Diagnostic] = []
     # Faults in the rows are reported when they are read.
@@ -124,15 +131,16 @@ def _find_equal_answers(keys: RowKeys) -> Iterator[Diagnostic]:
     sums = ", ".join(f"sum(hash(part, step, nth, {cell})), {_SIGNS_SQL.format(cell=cell)}" for cell in cells)
     nth = f'row_number() OVER (PARTITION BY series, run, "row" // {FILE_ROWS}, part, step ORDER BY "row")'
     rows = get_engine().fetch_rows(
-        f'SELECT series, run, any_value(seed), "row" // {FILE_ROWS} AS file, count(*), {sums} '  # noqa: S608
-        f"FROM (SELECT *, {nth} AS nth FROM {join_cells(keys, columns)}) "
+        f'SELECT series, run, any_value(seed), "row" // {FILE_ROWS} AS file, {_MIXED_SQL}, count(*), {sums} '  # noqa: S608
+        f"FROM (SELECT *, {nth} AS nth, {_PROBLEM_SQL} AS problem FROM {join_cells(keys, columns)}) "
         'GROUP BY series, run, file ORDER BY min("row")'
     )
     said = set[tuple[_Part, ...]]()
     for index, name in enumerate(["", *columns]):
         equal: dict[tuple[int, ...], list[_Part]] = defaultdict(list)
-        for series, run, seed, file, count, *contents in rows:
-            key = (contents[0], contents[2 * index], contents[2 * index + 1], count)
+        for series, run, seed, file, mixed, count, *contents in rows:
+            signs = contents[2 * index + 1] + (0 if name else mixed // _MIXED_OF_A_SIGN)
+            key = (contents[0], contents[2 * index], signs, count)
             equal[key].append(_Part(series, run, seed, file))
         for (_, content, signs, count), parts in equal.items():
             is_of_problem = name and {other[1] for other in equal if other[3] == count} == {content}
