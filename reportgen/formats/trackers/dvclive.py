@@ -2,8 +2,8 @@
 
 SCHEMA: iterative/dvclive, src/dvclive/plots/metric.py (``plots/metrics/NAME.tsv``: columns ``step`` and the
 last part of the name, preceded by ``timestamp`` in milliseconds if configured) and src/dvclive/live.py
-(``metrics.json`` nests the last values, ``params.yaml`` holds the parameters). Versions
-before 1.0, of 2022, wrote to other folders; a table of theirs is a run of its own.
+(``metrics.json`` nests the last values, ``params.yaml`` holds the parameters). Versions before 1.0, of 2022,
+wrote to other folders, which do not say where a run ends: they are refused.
 """
 
 from __future__ import annotations
@@ -72,12 +72,16 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
     findings: list[Diagnostic] = []
     logged: set[str] = set()
     refused: list[UnreadableError] = []
-    # A metric's name is the path of its table, relative to the folder of tables.
-    folders = (unit.path / "plots" / "metrics", unit.path)
+    plots = unit.path / "plots" / "metrics"
     for file in unit.files:
         if file.suffix == _TABLE:
-            paths = (file.relative_to(folder).as_posix() for folder in folders if file.is_relative_to(folder))
-            name = next(paths, file.name).removesuffix(_TABLE)
+            if not file.is_relative_to(plots):
+                message = "a version of DVCLive before 1.0 wrote it, which does not say where a run ends"
+                raise UnreadableError(
+                    file, message, "Move the tables of each run to plots/metrics in its folder"
+                )
+            # A metric's name is the path of its table.
+            name = file.relative_to(plots).as_posix().removesuffix(_TABLE)
             try:
                 check_filled(file)
             except UnreadableError as error:
