@@ -15,8 +15,7 @@ import pytest
 from command_line import call
 from made_projects import write_report
 
-from reportgen.settings.block_parts import BlockSettings
-from reportgen.settings.blocks import BlockKind
+from reportgen.settings.blocks import BlockKind, BlockSettings  # type: ignore[attr-defined]
 
 if TYPE_CHECKING:
     from made_projects import Install

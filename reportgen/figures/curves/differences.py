@@ -30,7 +30,7 @@ _MOST_NAMES = 6
 
 
 def draw_differences(curve_set: CurveSet, spec: PlotSpec, context: DrawContext, baseline: str) -> Figure:
-    """Draw what ``subtract_baseline`` returns; shares are in points, and in the CSV file as they are."""
+    """Draw what ``subtract_baseline`` returns; of shares in percent, the differences are in points."""
     level = format_level(curve_set)
     known = any(np.isfinite(curve.low).any() for curve in curve_set.curves)
     interval = f"{level} CI" if known else ""
@@ -43,7 +43,7 @@ def draw_differences(curve_set: CurveSet, spec: PlotSpec, context: DrawContext, 
     zero = ReferenceLine(y=0.0, label=baseline)
     y_title = spec.y_title if spec.y_title != spec.metric else f"{minus}{unit}"
     spec = replace(spec, y_title=y_title, percent=False, references=(zero, *spec.references))
-    shown = replace(curve_set, curves=tuple(drawn))
+    shown = replace(curve_set, metric=f"{minus}{unit}", curves=tuple(drawn))
     plot = make_plot(shown, spec, context)
     n, lower = describe_given_n(curve_set.curves), spec.higher_is_better is False
     parts = (f"{minus}{unit}{n}", interval and f"band: {interval}", "lower is better" if lower else "")
@@ -63,11 +63,11 @@ def draw_differences(curve_set: CurveSet, spec: PlotSpec, context: DrawContext, 
         caption=join_plot_caption(plot, join_caption(sentences, context)),
         summary=_write_summary(plot, shown, spec, baseline),
         source=describe_source(context),
-        numbers=collect_numbers(curve_set, spec) | {"baseline": baseline},
+        numbers=collect_numbers(shown, spec) | {"baseline": baseline},
         band=interval,
         comparable=False,
     )
-    return draw_plot_figure(plot, replace(curve_set, metric=minus), text, context)
+    return draw_plot_figure(plot, shown, text, context)
 
 
 def _write_summary(plot: Plot, curve_set: CurveSet, spec: PlotSpec, baseline: str) -> str:
