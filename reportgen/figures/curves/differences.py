@@ -48,19 +48,20 @@ def draw_differences(curve_set: CurveSet, spec: PlotSpec, context: DrawContext, 
     n, lower = describe_given_n(curve_set.curves), spec.higher_is_better is False
     parts = (f"{minus}{unit}{n}", interval and f"band: {interval}", "lower is better" if lower else "")
     band = f"Band: {level} CI of the difference (Welch's t over runs), at each step by itself."
+    why = "the runs are illustrative" if context.illustrative else "an interval needs at least 2 runs of both"
     absent = join_names(curve_set.absent, most=_MOST_NAMES)
     sentences = (
         f"Each line is a series minus {baseline}, at the steps inside both ranges{n}.",
         f"Without a step of {baseline}, and left out: {absent}." if absent else "",
         band if known else "",
-        "" if known or curve_set.band == "none" else "No band: an interval needs at least 2 runs of both.",
+        "" if known or curve_set.band == "none" else f"No band: {why}.",
     )
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
         subtitle=", ".join(filter(None, parts)),
-        caption=join_plot_caption(plot, join_caption(sentences, context)),
+        caption=join_plot_caption(plot, join_caption(sentences, context, how=["Not smoothed."])),
         summary=_write_summary(plot, shown, spec, baseline),
         source=describe_source(context),
         numbers=collect_numbers(shown, spec) | {"baseline": baseline},
