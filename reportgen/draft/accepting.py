@@ -87,12 +87,7 @@ def accept_warnings(
             step = f"{suggest_name(name, known)}{there}"
             if elsewhere := next((problem for problem in warnings if problem.id == name), None):
                 message = f'accept names "{name}", which arises at {elsewhere.location} and not here'
-                found_in = (one for one in sources.values() if replace(elsewhere, id="") in one.warnings)
-                source = next((one.location.file for one in found_in), "")
-                where = f"in its block, or in the front matter of {elsewhere.location.file}"
-                if source:
-                    where = f"in {source}" if source.endswith(".yml") else f"in the source.yml of {source}"
-                step = f"Write it there: {where}"
+                step = "Write it there: in the block, the front matter of the page, or the source.yml"
             stale.append(Diagnostic(place, message, step, Stage.SETTINGS, Severity.WARNING))
     remaining = [problem for problem in open_ if problem not in accepted]
     if any(problem.severity is Severity.ERROR for problem in remaining):

@@ -25,11 +25,7 @@ from reportgen.figures.curves.several_metrics import (
     draw_keyed_lines,
     name_y_axis,
 )
-from reportgen.figures.curves.small_multiples import (
-    FACET_HEIGHT,
-    draw_small_multiples,
-    list_overlap_notes,
-)
+from reportgen.figures.curves.small_multiples import FACET_HEIGHT, draw_small_multiples
 from reportgen.figures.plot import RightAxis, make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
 from reportgen.figures.style import fix_slots
@@ -194,8 +190,7 @@ def draw_curve_block(planned: PlannedBlock, settings: CurveSettings, inputs: Dra
         spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
         spec = replace(spec, y_title=settings.y_title or _add_unit(planned.curves[0], inputs))
         if not settings.facet:
-            notes = (*list_overlap_notes(curve_sets[0]), *context.notes)
-            return draw_curve(curve_sets[0], spec, replace(context, notes=notes))
+            return draw_curve(curve_sets[0], spec, context)
         height = spec.height if "height" in settings.model_fields_set else FACET_HEIGHT
         return draw_small_multiples(curve_sets[0], replace(spec, height=height), context)
     if settings.facet:
@@ -206,7 +201,7 @@ def draw_curve_block(planned: PlannedBlock, settings: CurveSettings, inputs: Dra
     axis = {metrics[-1]: "right"} if settings.axis == "right" else settings.axis
     colours = {series: colour for result in results for series, colour in result.colours.items()}
     ways = {metric: context.resolve_direction(metric, settings.higher_is_better) for metric in metrics}
-    better, better_at_right = check_axes(curve_sets, ways, axis, context, y_scale=settings.y_scale)
+    better, better_at_right = check_axes(ways, axis, context)
     spec = make_curve_spec(planned.block.id, settings, join_names(metrics), context, marked)
     titles: dict[bool, list[str]] = {False: [], True: []}
     for request in planned.curves:

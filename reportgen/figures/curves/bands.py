@@ -103,16 +103,9 @@ def describe_band(curve_set: CurveSet) -> list[str]:
     lone = [curve.series for curve in curve_set.curves if len(curve.runs) == 1 and not curve.given]
     sentences += [f"{join_names(lone)}: 1 run, no band."] if lone else []
     sentences += [f"{join_names(given)}: {by_input}."] if given else []
-    equal = [(curve.equal, curve.series) for curve in curve_set.curves if curve.equal]
-    if several and equal:
+    if several and (equal := [curve.series for curve in curve_set.curves if curve.equal]):
         # A zero-width band would suggest certainty.
-        half = curve_set.band == "iqr"
-        what = "an equal middle half of the runs" if half else "equal readings in all runs"
-        count = sum(number for number, _ in equal)
-        where = join_names([f"{format_count(number, 'step')} of {series}" for number, series in equal])
-        if len(curve_set.curves) == 1 or len(equal) > _MOST_NAMES:
-            where = format_count(count, "step")
-        sentences.append(f"{where} {'has' if count == 1 else 'have'} {what}: no band there.")
+        sentences.append(f"{join_names(equal, most=_MOST_NAMES)}: no band where the runs are equal.")
     sentences += _describe_at_end(curve_set.curves)
     if curve_set.given_ignored:
         sentences.append("Where a series has several runs, intervals that the input gives are not used.")

@@ -30,7 +30,7 @@ _MOST_NAMES = 6
 
 
 def draw_differences(curve_set: CurveSet, spec: PlotSpec, context: DrawContext, baseline: str) -> Figure:
-    """Draw what ``subtract_baseline`` returns; shares are in points, and in the CSV file as they are."""
+    """Draw what ``subtract_baseline`` returns; of shares in percent, the differences are in points."""
     level = format_level(curve_set)
     known = any(np.isfinite(curve.low).any() for curve in curve_set.curves)
     interval = f"{level} CI" if known else ""
@@ -43,31 +43,32 @@ def draw_differences(curve_set: CurveSet, spec: PlotSpec, context: DrawContext, 
     zero = ReferenceLine(y=0.0, label=baseline)
     y_title = spec.y_title if spec.y_title != spec.metric else f"{minus}{unit}"
     spec = replace(spec, y_title=y_title, percent=False, references=(zero, *spec.references))
-    shown = replace(curve_set, curves=tuple(drawn))
+    shown = replace(curve_set, metric=f"{minus}{unit}", curves=tuple(drawn))
     plot = make_plot(shown, spec, context)
     n, lower = describe_given_n(curve_set.curves), spec.higher_is_better is False
     parts = (f"{minus}{unit}{n}", interval and f"band: {interval}", "lower is better" if lower else "")
     band = f"Band: {level} CI of the difference (Welch's t over runs), at each step by itself."
+    why = "the runs are illustrative" if context.illustrative else "an interval needs at least 2 runs of both"
     absent = join_names(curve_set.absent, most=_MOST_NAMES)
     sentences = (
         f"Each line is a series minus {baseline}, at the steps inside both ranges{n}.",
         f"Without a step of {baseline}, and left out: {absent}." if absent else "",
         band if known else "",
-        "" if known or curve_set.band == "none" else "No band: an interval needs at least 2 runs of both.",
+        "" if known or curve_set.band == "none" else f"No band: {why}.",
     )
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
         subtitle=", ".join(filter(None, parts)),
-        caption=join_plot_caption(plot, join_caption(sentences, context)),
+        caption=join_plot_caption(plot, join_caption(sentences, context, how=["Not smoothed."])),
         summary=_write_summary(plot, shown, spec, baseline),
         source=describe_source(context),
-        numbers=collect_numbers(curve_set, spec) | {"baseline": baseline},
+        numbers=collect_numbers(shown, spec) | {"baseline": baseline},
         band=interval,
         comparable=False,
     )
-    return draw_plot_figure(plot, replace(curve_set, metric=minus), text, context)
+    return draw_plot_figure(plot, shown, text, context)
 
 
 def _write_summary(plot: Plot, curve_set: CurveSet, spec: PlotSpec, baseline: str) -> str:

@@ -72,7 +72,7 @@ class _CurveWords(Struct, frozen=True):
         what = " ".join(filter(None, (word, centre, self.spec.measured)))
         bests = find_bests(curves, lowest=lowest, precision=self.spec.precision)
         most = "best" if self.spec.higher_is_better is not None else word
-        picked = describe_pick(self.curve_set, plot, [best.series for best in bests], most=most)
+        picked = describe_pick(self.curve_set, plot, most=most)
         places = [
             f"at {lower_axis_title(self.spec.x_title)} {format_value(plot.x, best.step)}" for best in bests
         ]

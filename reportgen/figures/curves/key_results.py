@@ -100,21 +100,14 @@ def _read_at(curve: Curve, index: int) -> Reading:
 
 
 def describe_checkpoints(counts: Sequence[int], *, is_time: bool, binned: bool = False, most: str) -> str:
-    """Describe how many values the best was picked from: ``best of 14 checkpoints``.
-
-    ``counts`` starts with the series in question. If others differ: ``best of 14 against best of 8
-    checkpoints`` or ``best of 14 against best of 8 to 12``.
-    """
-    first, others = counts[0], sorted(set(counts) - {counts[0]})
+    """Describe how many values the best of each series was picked from: ``best of 8 to 14 checkpoints``."""
     noun = "bin mean" if binned else "reading" if is_time else "checkpoint"
-    against = f" against {most} of {others[0]:,}" if others else ""
-    to = f" to {others[-1]:,}" if len(others) > 1 else ""
-    return f"{most} of {first:,}{against}{to} {noun}{'' if max(counts) == 1 else 's'}"
+    return f"{most} of {format_ends(counts)} {noun}{'' if max(counts) == 1 else 's'}"
 
 
-def describe_pick(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most: str) -> str:
-    """Describe how many values the best was picked from, starting with the series in ``names``."""
-    curves = sorted(list_known_curves(curve_set), key=lambda curve: curve.series not in names)
+def describe_pick(curve_set: CurveSet, plot: Plot, *, most: str) -> str:
+    """Describe how many values the best was picked from."""
+    curves = list_known_curves(curve_set)
     ordered = [int(np.count_nonzero(np.isfinite(get_unsmoothed(curve)))) for curve in curves]
     is_time = plot.x.scale == "time"
     binned = curve_set.bins is not None and any(curve.every_step is None for curve in curve_set.curves)
@@ -154,7 +147,7 @@ def _is_level(one: Reading, other: Reading, precision: float) -> bool:
 def format_ends(counts: Iterable[int]) -> str:
     """Format counts as ``3`` or ``3 to 5``."""
     ends = sorted(set(counts))
-    return f"{ends[0]}" if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
+    return f"{ends[0]:,}" if len(ends) == 1 else f"{ends[0]:,} to {ends[-1]:,}"
 
 
 def describe_fewer_runs(curves: Sequence[Curve]) -> str:
@@ -230,7 +223,7 @@ def summarize_benchmark(
     steps = join_names([format_value(plot.x, best.step) for best in bests])
     names = [best.series for best in bests]
     value = read_out_estimate(plot, bests[0]) if len(bests) == 1 else read_out(plot, bests[0].value)
-    label = describe_pick(curve_set, plot, names, most="best" if ranked else "highest").capitalize()
+    label = describe_pick(curve_set, plot, most="best" if ranked else "highest").capitalize()
     counts = f"{format_ends(len(curve.runs) for curve in curve_set.curves)} for each of"
     if all(curve.given for curve in curve_set.curves):
         counts = f"as given{describe_given_n(curve_set.curves)},"

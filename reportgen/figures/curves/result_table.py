@@ -374,20 +374,14 @@ def _explain_columns(
     """Yield what columns other than final, peak and mean show, and what picking checkpoints costs."""
     for column in columns:
         kind, behind = split_column(column)
-        facts = [metric.facts[key] for metric in metrics for key in metric.facts if key[1] == column]
-        notes = [f"{fact.series[0]}, {fact.note or fact.reason}" for fact in facts]
-        more = f"; and {len(notes) - _MOST_NOTES} more" if len(notes) > _MOST_NOTES else ""
         match kind:
             case Statistic.BEST_BY:
-                yield f"{column.capitalize()}: {'; '.join(notes[:_MOST_NOTES])}{more}."
+                facts = [own for metric in metrics for key, own in metric.facts.items() if key[1] == column]
+                notes = [f"{fact.series[0]}, {fact.note or fact.reason}" for fact in facts]
+                yield f"{column.capitalize()}: {join_names(notes, most=_MOST_NOTES)}."
             case Statistic.LAST:
-                few: dict[str, dict[str, None]] = {}
-                for fact in facts:
-                    if fact.note:
-                        few.setdefault(fact.note, {})[fact.series[0]] = None
-                counts = "; ".join(f"{join_names([*them], most=6)}: {note}" for note, them in few.items())
-                fewer = f", or of all if there are fewer ({counts})" if counts else ""
-                yield f"Last {behind}: the mean of the last {behind} readings of each run{fewer}."
+                mean = f"the mean of the last {behind} readings of each run"
+                yield f"Last {behind}: {mean}, or of all if there are fewer."
             case Statistic.STEPS_TO:
                 head = _write_fact_head(column, context)
                 yield f"{head[0].upper()}{head[1:]}: where the mean curve first reaches it, interpolated."

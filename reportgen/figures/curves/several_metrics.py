@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError
 from reportgen.core.model import CurveSet, Lead, LineKey
-from reportgen.core.words import format_number, join_names, quote_names, suggest_name
+from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.figures.curves.bands import name_band
 from reportgen.figures.curves.figure import (
     collect_numbers,
@@ -40,7 +39,6 @@ _PARTS = re.compile(r"[/_.\s-]+")
 _UNIT = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 _WAYS = {True: "higher", False: "lower"}
 _LONGEST_TITLE = 40
-_MOST_TIMES_LARGER = 1000  # three digits
 _NO_LEAD = Lead(None, tested=False)
 
 
@@ -96,18 +94,13 @@ def list_series(curve_sets: Sequence[CurveSet]) -> tuple[str, ...]:
 
 
 def check_axes(
-    curve_sets: Sequence[CurveSet],
-    directions: Mapping[str, bool | None],
-    right: Collection[str],
-    context: DrawContext,
-    *,
-    y_scale: str,
+    directions: Mapping[str, bool | None], right: Collection[str], context: DrawContext
 ) -> tuple[bool | None, bool | None]:
     """Return the directions that the metrics of the left and of the right y axis share.
 
-    ``directions`` are those of all metrics, ``right`` the metrics of the right axis; ``y_scale`` is the left
-    one's. Raises a ``ReportError`` if there are too many metrics, one of the right axis is unknown, the left
-    axis has none, or metrics do not fit on their axis.
+    ``directions`` are those of all metrics, ``right`` the metrics of the right axis. Raises a
+    ``ReportError`` if there are too many metrics, one of the right axis is unknown, the left axis has
+    none, or metrics do not fit on their axis.
     """
     if len(directions) > len(DASHES):
         said = f"one plot shows {len(DASHES)} metrics at most, and these are {len(directions)}"
@@ -129,27 +122,7 @@ def check_axes(
     if not right:
         own = f'axis: {{"{[*directions][-1]}": right}}'
         step += f", since where lines on two y axes cross means nothing, or write {own}"
-    shared = _check_one_axis(left, step, context), _check_one_axis(other, step, context)
-    sizes = {one.metric: _find_largest(one) for one in curve_sets}
-    if y_scale != "log":
-        _check_sizes({name: sizes[name] for name in left}, f"{step}, or y_scale: log", context)
-    _check_sizes({name: sizes[name] for name in other}, step, context)
-    return shared
-
-
-def _find_largest(curve_set: CurveSet) -> float:
-    """Return the largest distance of a metric's values from 0; 0 if it has none."""
-    values = np.concatenate([curve.values for curve in curve_set.curves])
-    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
-
-
-def _check_sizes(sizes: Mapping[str, float], step: str, context: DrawContext) -> None:
-    """Raise a ``ReportError`` if a metric would be a flat line below the digits of its linear axis."""
-    known = sorted((size, name) for name, size in sizes.items() if size)
-    if known and known[-1][0] > _MOST_TIMES_LARGER * known[0][0]:
-        (small, low), (large, high) = known[0], known[-1]
-        said = f'"{low}" reaches {format_number(small)}, and "{high}" {format_number(large)}'
-        raise ReportError(make_diagnostic(context, f"metrics of different sizes on one y axis: {said}", step))
+    return _check_one_axis(left, step, context), _check_one_axis(other, step, context)
 
 
 def _check_one_axis(directions: Mapping[str, bool | None], step: str, context: DrawContext) -> bool | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 FACET_HEIGHT = 200
 """Height of a panel in pixels, unless the author gives one."""
 _MOST_PANELS = 24
-_MOST_BANDS, _PLACES = 4, 60
-_OVERLAP = "More than four bands overlap; small multiples (facet: series) show each in a panel of its own."
 _GREY = "Grey lines: the other series{}. All panels share both axes."
 
 
@@ -85,7 +82,7 @@ def _draw_panel(
     (full,) = list_known_curves(alone)
     (end,), best = rank_finals([full], lowest=lowest), find_best(full, lowest=lowest)
     most = "lowest" if lowest else "highest"
-    pick = describe_pick(alone, plot, (), most="best" if spec.higher_is_better is not None else most)
+    pick = describe_pick(alone, plot, most="best" if spec.higher_is_better is not None else most)
     readings = ((read_out_estimate(plot, one), format_value(plot.x, one.step)) for one in (end, best))
     last, top = (f"{value} at {lower_axis_title(spec.x_title)} {step}" for value, step in readings)
     summary = f"{last}, the {pick}." if end.step == best.step else f"{last}; {top}, {pick}."
@@ -112,28 +109,6 @@ def _draw_panel(
         csv=write_curves_csv(alone, context.full_names),
         legend=tuple(entry for entry in figure.legend if entry[0] == curve.series),
     )
-
-
-def list_overlap_notes(curve_set: CurveSet) -> tuple[str, ...]:
-    """Return a sentence if more than four bands overlap at half of the steps or more."""
-    curves = [curve for curve in curve_set.curves if np.isfinite(curve.low).any()]
-    if not _MOST_BANDS < len(curves) <= _MOST_PANELS:
-        return ()
-    steps = np.unique(np.concatenate([curve.steps for curve in curves]))
-    steps = steps[:: math.ceil(steps.size / _PLACES)]
-    ends = [np.isfinite(curve.low) & np.isfinite(curve.high) for curve in curves]
-    low, high = (
-        np.array(
-            [
-                np.interp(steps, curve.steps[known], getattr(curve, side)[known], left=np.nan, right=np.nan)
-                for curve, known in zip(curves, ends, strict=True)
-            ]
-        )
-        for side in ("low", "high")
-    )
-    # Where the most bands overlap, the lower end of one of them lies in all of them.
-    depth = ((low[None] <= low[:, None]) & (low[:, None] <= high[None])).sum(axis=1).max(axis=0)
-    return (_OVERLAP,) if np.median(depth) > _MOST_BANDS else ()
 
 
 def _mute(one: _Line) -> _Line:

@@ -15,7 +15,7 @@ from reportgen.core.words import choose_common_decimals, format_count, format_es
 from reportgen.figures.curves.bands import name_band
 from reportgen.figures.curves.marks import separate_lines
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.live import draw_plot_figure
+from reportgen.figures.live import draw_plot_figure, write_curves_csv
 from reportgen.figures.plot import (
     FigureText,
     PlotSpec,
@@ -301,7 +301,8 @@ def _draw_fit(words: _SweepWords, text: FigureText) -> Figure:
     slots = {name: slot for name, slot in words.choose_slots().items() if slot is not None}
     rows = tuple((point.text, words.write(point.estimate)) for point in sweep.points)
     shown = ScatterWords(settings, scatter, replace(words.context, slots=slots))
-    return draw_points(text, shown, table=Table((settings.x, sweep.measured), rows))
+    csv = write_curves_csv(sweep.curve_set) if sweep.curve_set else ""
+    return draw_points(text, shown, table=Table((settings.x, sweep.measured), rows), csv=csv)
 
 
 def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:

@@ -54,10 +54,11 @@ def draw_scatter(
         source=describe_source(context),
         numbers=words.collect_numbers(),
     )
-    return draw_points(text, words, table=words.build_table())
+    csv = write_table_csv(_COLUMNS, _list_records(scatter))
+    return draw_points(text, words, table=words.build_table(), csv=csv)
 
 
-def draw_points(text: FigureText, words: ScatterWords, *, table: Table) -> Figure:
+def draw_points(text: FigureText, words: ScatterWords, *, table: Table, csv: str) -> Figure:
     """Draw the points of a scatter plot, or of a sweep, whose points need no names."""
     settings, scatter = words.settings, words.scatter
     plot = _make_plot(text.id, settings, scatter, words.context)
@@ -75,7 +76,7 @@ def draw_points(text: FigureText, words: ScatterWords, *, table: Table) -> Figur
         inline_svg=set_into_page(_draw(plot, scatter, words, page=True), plot.height, labelled_by),
         file_svg=draw_framed(_draw(plot, scatter, words, page=False), plot.height, plot.margins, frame),
         table_data=table,
-        csv=write_table_csv(_COLUMNS, _list_records(scatter)),
+        csv=csv,
         spec=_write_spec(plot, scatter, text.title, text.subtitle),
         view="",
         payload="",

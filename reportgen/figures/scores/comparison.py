@@ -17,7 +17,6 @@ from reportgen.figures.scores.wording import (
     describe_adjustment,
     describe_family_blocks,
     describe_method,
-    describe_noises,
     format_difference,
     format_interval,
     format_level,
@@ -233,7 +232,6 @@ def draw_comparison(
         if len(counts) > 1:
             shared = f"n = {counts[0]} to {counts[-1]} problems shared by a pair; {_LEFT_OUT}"
         how += describe_comparisons(scored.comparisons, context, "pair")
-        how += filter(None, [describe_noises(scored.comparisons, context)])
         how += list_reasons((pair, "") for pair in scored.comparisons)
     about = ", these problems" if settings.estimand == THESE_PROBLEMS else ""
     notes = list_found_notes(scored.problems.notes, pairs.series)

@@ -18,10 +18,9 @@ from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.wording import (
     MOST_NAMES,
-    describe_estimand,
-    describe_method,
-    format_level,
+    describe_intervals,
     format_range,
+    group_reasons,
     is_percent,
     list_found_notes,
     list_protocol_notes,
@@ -220,45 +219,13 @@ class _PassCurves(Struct, frozen=True):
         return join_caption(sentences, self.context, how=how)
 
     def describe_band(self) -> Iterator[str]:
-        """Describe the methods and estimand of the intervals, and exceptions."""
+        """Describe the intervals and their estimand, and exceptions."""
         scores = [score for curve in self.curves for score in curve]
         known = [score for score in scores if score.low is not None]
+        yield f"Band: {describe_intervals(known)}." if known else "No band."
         if known:
-            methods: dict[str, list[Score]] = {}
-            for score in known:
-                methods.setdefault(score.method, []).append(score)
-            usual = max(methods, key=lambda method: len(methods[method]))
-            rest = [method for method in methods if method != usual]
-            ways = [describe_method(usual)]
-            ways += [f"{describe_method(way)} for {self.describe_points(methods[way])}" for way in rest]
-            level, estimand = format_level(known[0].level), describe_estimand(known[0])
-            yield f"Band: {level} CI for {estimand} ({'; '.join(ways)})."
-            also = "; lines share problems, so bands that overlap do not show two series to be equal"
-            yield (
-                "Points of a line rest on the same samples, so their intervals move together"
-                f"{also if len(self.curves) > 1 else ''}."
-            )
-        else:
-            yield "No band."
-        reasons: dict[str, list[Score]] = {}
-        for score in scores:
-            if score.reason:
-                reasons.setdefault(score.reason, []).append(score)
-        for reason, those in reasons.items():
-            what = "no interval, because " if those[0].low is None and "no interval" not in reason else ""
-            yield f"{self.describe_points(those)}: {what}{reason}."
-
-    def describe_points(self, scores: Sequence[Score]) -> str:
-        """Describe points: ``A at k = 8 and 16``, ``all series at k = 16``."""
-        ks: dict[tuple[str, ...], list[str]] = {}
-        for name in dict.fromkeys(score.series for score in scores):
-            own = tuple(score.metric.removeprefix("pass@") for score in scores if score.series == name)
-            ks.setdefault(own, []).append(name)
-        every = len(self.curves) > 1 and [len(self.curves)] == [len(names) for names in ks.values()]
-        return "; ".join(
-            f"{'all series' if every else join_names(names, most=MOST_NAMES)} at k = {join_names(own)}"
-            for own, names in ks.items()
-        )
+            yield "Points of a line rest on the same samples, so their intervals move together."
+        yield from group_reasons(dict.fromkeys((one.series, one.reason) for one in scores))
 
 
 def _describe_size(scores: Sequence[Score]) -> str:

@@ -186,11 +186,8 @@ class _RunsFigure(Struct, frozen=True):
         ends = " to ".join(format_score(end, self.context) for end in (min(runs), max(runs)))
         reach = f"The {format_count(len(runs), 'run')} of {widest.series} range from {ends}"
         lead = f"{reach} (SD {format_difference(sd, self.context, signed=False)})"
-        around = format_interval(widest.low, widest.high, self.context)
         if len(known) > 1:
             lead += f", the widest spread of {format_count(len(known), 'series', 'series')} with several runs"
-        elif widest.mean is not None and around:
-            lead += f" about their mean of {_format_mean(widest, self.context)} {around}"
         return subtitle, f"{lead}."
 
     def write_caption(self) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from reportgen.core.comparisons import REPORTED, THESE_PROBLEMS, Verdict, write_verdict
+from reportgen.core.comparisons import THESE_PROBLEMS, Verdict, write_verdict
 from reportgen.core.model import Stack, Table
 from reportgen.core.words import format_count, join_names
 from reportgen.figures.plot import FigureText, describe_source, join_caption
@@ -222,18 +221,12 @@ class _ScoreFigure(Struct, frozen=True):
 
     def describe_dots(self) -> str:
         """Describe what dots show, and what is unknown about totals that are used as reported."""
-        metric, runs = name_metric(self.shown[0].metric, self.context), [score.runs for score in self.shown]
+        metric = name_metric(self.shown[0].metric, self.context)
         if any(score.is_reported for score in self.shown):
             problems = format_range([score.problems for score in self.shown if score.problems], "problem")
             over = f" over {problems}" if problems else ""
-            errors = ", with the mean of their standard errors, which is not too small"
-            # A mean that is reported as such has no standard errors of its runs.
-            single = [score for score in self.shown if score.method == REPORTED]
-            known, runs = any(score.stderr is not None for score in single), [score.runs for score in single]
-            several = max(runs, default=0) > 1
-            mean = f"; of {format_range(runs, 'run')} the mean{errors if known else ''}" if several else ""
-            return f"Dot: {metric}{over}, as reported: the problems behind it are not known{mean}."
-        averaged = ", runs averaged within each problem" if max(runs) > 1 else ""
+            return f"Dot: {metric}{over}, as reported: the problems behind it are not known."
+        averaged = ", runs averaged within each problem" if any(s.runs > 1 for s in self.shown) else ""
         counts = describe_counts(self.shown)
         over = f" over {counts}{averaged}" if counts else ""
         return f"Dot: {metric}{over}; every problem counts the same."
@@ -257,23 +250,6 @@ class _ScoreFigure(Struct, frozen=True):
         )
 
     def describe_runs(self) -> str:
-        """Describe how much of an interval is due to runs, or that with one run none of it is."""
-        several = [
-            score
-            for score in self.shown
-            if score.run_stderr is not None and score.stderr and score.low is not None
-        ]
-        if not several:
-            single = all(score.runs == 1 and score.estimand == "problems like these" for score in self.shown)
-            return "One run each: about these checkpoints, not about training again." if single else ""
-        widest = max(several, key=lambda score: score.stderr or 0.0)
-        half, stderr, of_runs = half_width(widest) or 0.0, widest.stderr or 1.0, widest.run_stderr or 0.0
-        of_problems = math.sqrt(max(stderr**2 - of_runs**2, 0.0))
-        whole, problems, runs = (
-            format_difference(value, self.context, half=half, signed=False)
-            for value in (half, half / stderr * of_problems, half / stderr * of_runs)
-        )
-        return (
-            f"Intervals are of methods: of {widest.series}'s ± {whole}, {problems} come from problems and "
-            f"{runs} from {format_count(widest.runs, 'run')} (they add as squares)."
-        )
+        """Say what no interval is about where each series has one run."""
+        single = all(score.runs == 1 and score.estimand == "problems like these" for score in self.shown)
+        return "One run each: about these checkpoints, not about training again." if single else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from statistics import median
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -226,24 +225,6 @@ def describe_adjustment(compared: Sequence[Comparison], together: str) -> str:
 
 FDR_NOTE = "of the pairs called different, at most about 5% are expected to be wrong"
 """Meaning of verdicts by the false discovery rate."""
-_NOISES = {"answers": "sampled answers", "problems": "problems", "runs": "runs"}
-
-
-def describe_noises(compared: Sequence[Comparison], context: ScoreContext) -> str:
-    """Describe where the standard error of a typical difference comes from; empty if it is not known."""
-    known = [one.noises for one in compared if one.noises is not None]
-    if not known:
-        return ""
-    words, unknown = [], []
-    for name, source in _NOISES.items():
-        values = [value for one in known if (value := getattr(one, name)) is not None]
-        if values:
-            size = format_difference(median(values), context, signed=False)
-            words.append(f"{size} from {source}")
-        else:
-            unknown.append(source)
-    rest = f" (that from {join_names(unknown)} is not known)" if unknown else ""
-    return f"Standard error of a difference, the median of the pairs: {join_names(words)}{rest}."
 
 
 def describe_family_blocks(compared: Sequence[Comparison]) -> str:

@@ -39,7 +39,8 @@ def subtract_baseline(curve_set: CurveSet, baseline: str) -> CurveSet:
         gaps = [measure_gap(curve, base, step, curve_set) for step in steps.tolist()]
         rows = [(gap.value, gap.low, gap.high) for gap in gaps]
         values, low, high = np.array(rows, dtype=np.float64).T  # None is NaN in an array of floats
-        n = np.array([gap.n for gap in gaps], dtype=np.int64)
+        runs = min(len(curve.runs), len(base.runs)) or 1  # of invented ones nothing is counted
+        n = np.array([gap.n or runs for gap in gaps], dtype=np.int64)
         curves.append(Curve(curve.series, steps, values, low, high, n, given=True))
     metric, band, level = curve_set.metric, curve_set.band, curve_set.level
     return CurveSet(metric, tuple(curves), band, level, absent=tuple(apart))
