@@ -181,8 +181,8 @@ def test_a_file_that_changes_while_it_is_packed(
 COMPUTED = {
     "statistics/scores.py": {"scores.md"},
     "statistics/intervals.py": {"scores.md"},
-    "statistics/curves/bands.py": {"index.md", "other.md", "table.md"},
-    # One query reads steps, one answers; verdicts name the leader of curves.
+    # Means over runs are those of curves and of costs. One query reads steps, one answers.
+    "statistics/curves/bands.py": {"scores.md", "index.md", "other.md", "table.md"},
     "read/queries/points.py": {"scores.md", "index.md", "other.md", "table.md"},
     "statistics/verdicts.py": {"scores.md", "index.md", "other.md", "table.md"},
     "claims/run_facts.py": {"table.md"},

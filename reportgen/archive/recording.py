@@ -29,7 +29,7 @@ _CURVE_STATISTICS: Final = (
     "statistics/distributions.py",
     "statistics/verdicts.py",
 )
-_SCORE_STATISTICS: Final = ("read/queries", "statistics")
+_SCORE_STATISTICS: Final = ("read/queries", "statistics", "statistics/curves")
 
 
 def record_report(report: Report) -> ReportRecord:

@@ -224,7 +224,11 @@ class _PassCurves(Struct, frozen=True):
         known = [score for score in scores if score.low is not None]
         yield f"Band: {describe_intervals(known)}." if known else "No band."
         if known:
-            yield "Points of a line rest on the same samples, so their intervals move together."
+            also = "; lines share problems, so bands that overlap do not show two series to be equal"
+            yield (
+                "Points of a line rest on the same samples, so their intervals move together"
+                f"{also if len(self.curves) > 1 else ''}."
+            )
         yield from group_reasons(dict.fromkeys((one.series, one.reason) for one in scores))
 
 

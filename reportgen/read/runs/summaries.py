@@ -48,13 +48,14 @@ _ROUNDED: Final = 2.0**-23
 # average over three places or more. One that is also the middle of all at each place may be one of several
 # runs at equal distances, as of data that follow a formula.
 _MEANS_SQL: Final = """
-WITH runs AS (SELECT series, run, part, step, avg(value) AS value FROM ({select}) GROUP BY ALL),
-places AS (
-    SELECT series, run, value, count(*) OVER w AS n, (sum(value) OVER w - value) / (n - 1) AS mean,
+WITH runs AS (
+    SELECT series, run, part, step, avg(value) AS value, min("row") AS place FROM ({select}) GROUP BY ALL
+), places AS (
+    SELECT series, run, value, place, count(*) OVER w AS n, (sum(value) OVER w - value) / (n - 1) AS mean,
         max(value) OVER w - min(value) OVER w AS width, median(value) OVER w AS middle
     FROM runs WINDOW w AS (PARTITION BY series, part, step)
 )
-SELECT series, run FROM places WHERE n > 3 AND width > 0 GROUP BY ALL
+SELECT series, run, arg_min(value, place), min(place) FROM places WHERE n > 3 AND width > 0 GROUP BY ALL
 HAVING count(*) > 2 AND avg(abs(value - mean) / width) < 0.005 AND bool_or(value <> middle)
 ORDER BY series, run
 """
@@ -153,12 +154,11 @@ class Summaries(NamedTuple):
     def _find_means(self, said: Collection[tuple[str, str]]) -> Iterator[Diagnostic]:
         """Find runs that are the mean of the others at every step, whatever number their names have."""
         finite = f"SELECT * FROM ({self.keys.select}) WHERE value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"  # noqa: S608
-        for series, label in get_engine().fetch_rows(_MEANS_SQL.format(select=finite)):
+        for series, label, value, row in get_engine().fetch_rows(_MEANS_SQL.format(select=finite)):
             if (series, label) not in said:
                 others = {one.run for one in self.runs if one.series == series} - {label}
-                points = self._list_points("run", label, others, f"WHERE series = {sql.quote(series)}")
                 rest = f"{format_count(len(others), 'other run')} of {quote(series)}"
-                yield self._report_summary("run", label, f"the mean of the {rest}", points[0])
+                yield self._report_summary("run", label, f"the mean of the {rest}", (value, [], row))
 
     def _find_summary(
         self, column: str, label: str, base: Collection[str], rest: str, where: str = ""
