@@ -226,9 +226,9 @@ Flip: TypeAlias = tuple[Name, Count, Count, Count, Count]
 
 
 class Flips(Value):
-    """Problems that a series solves in one state only."""
+    """Problems whose answers are mostly right in one state and mostly wrong in the other."""
 
-    gained: Count = Field(description="Problems that it solves now and did not before.")
+    gained: Count = Field(description="Problems that turned mostly right.")
     lost: Count
     problems: Annotated[tuple[Flip, ...], Field(max_length=50)] = Field(
         description="The largest changes of the share of right answers first."

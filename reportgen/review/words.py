@@ -197,7 +197,7 @@ def format_place(file: str, line: int | None) -> str:
 
 
 def describe_flips(number: NumberChange, quote: Callable[[str], str] = str) -> str:
-    """Which problems flipped: ``1 problem solved now: q1 (0 of 4 → 4 of 4)``; empty if none did."""
+    """Which problems flipped: ``1 problem turned mostly right: q1 (0 of 4 → 4 of 4)``; empty if none did."""
     if number.flips is None or not number.flips.problems:
         return ""
     gained, lost = number.flips.gained, number.flips.lost
@@ -206,7 +206,7 @@ def describe_flips(number: NumberChange, quote: Callable[[str], str] = str) -> s
         for name, was, all_before, now, all_after in number.flips.problems[:_MOST_FLIPS]
     ]
     more = [f"{gained + lost - _MOST_FLIPS:,} more"] if gained + lost > _MOST_FLIPS else []
-    said = _join_counts("problem", (gained, "solved now"), (lost, "no longer solved"))
+    said = _join_counts("problem", (gained, "turned mostly right"), (lost, "turned mostly wrong"))
     return f"{said}: {join_names([*named, *more])}"
 
 

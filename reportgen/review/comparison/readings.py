@@ -360,7 +360,7 @@ def _compare_items(
 
 
 def _find_flips(tables: tuple[ItemTable, ItemTable], was: str, name: str) -> Flips:
-    """Items that most answers of a series solve in one state, and most do not solve in the other."""
+    """Items whose answers are mostly right in one state and mostly wrong in the other."""
     old, new = tables
     answers = zip(old.items, old.count_answers(was), new.count_answers(name), strict=True)
     flipped = [
