@@ -22,7 +22,7 @@ _BANDS = {
     ),
     "simultaneous": (
         "{level} simultaneous",
-        "the whole mean curve of runs like these lies in it with {level} confidence (sup-t{scale})",
+        "the whole mean curve of runs like these lies in it with {level} confidence (Bonferroni{scale})",
     ),
     "se": ("± standard error", "standard error of the mean across runs{cut}, at each step by itself"),
     "sd": ("± SD", "standard deviation across runs{cut}, at each step by itself"),
