@@ -38,12 +38,12 @@ def compute_band(
 
     With mean, deviation ``s`` and number ``n`` of runs: ``ci`` is mean ± t s / √n at each step by itself,
     ``simultaneous`` the same for all S steps with several runs at once, 1 - ``level`` divided by S
-    (Bonferroni), ``se`` mean ± s / √n, ``sd`` mean ± s, ``range``
-    the smallest and largest run, ``iqr`` the median with quartiles (Hyndman and Fan 1996, type 7). With one
-    run, or if all are equal, the band is NaN, never of zero width. With ``ends``, the smallest and largest
-    possible value, the first two are made on a scale that stays inside (``bounded.move_ends``), and ``se``
-    and ``sd`` are cut there. ``values`` has shape (R, S), NaN if a run does not support a step. Raises a
-    ValueError if there is no such band, or ``level`` is not between 0 and 1.
+    (Bonferroni), ``se`` mean ± s / √n, ``sd`` mean ± s, ``range`` the smallest and largest run, ``iqr`` the
+    median with quartiles (Hyndman and Fan 1996, type 7). With one run, or if all are equal, the band is NaN,
+    never of zero width. With ``ends``, the smallest and largest possible value, the first two are made on a
+    scale that stays inside (``bounded.move_ends``), and ``se`` and ``sd`` are cut there. ``values`` has
+    shape (R, S), NaN if a run does not support a step. Raises a ValueError if there is no such band, or
+    ``level`` is not between 0 and 1.
     """
     if str(kind) not in _BANDS:
         raise ValueError(f"there is no band {kind!r}; there are {', '.join(_BANDS)}")
