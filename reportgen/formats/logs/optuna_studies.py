@@ -130,20 +130,21 @@ def _read_store(path: Path, selected: Collection[str] | None) -> Iterator[Logged
             ways[study].append(str(way).lower())
         rows = _select(store, "trials", "study_id", "number", "trial_id", "state", "datetime_complete")
         trials = {key: _Trial(study, number, str(state), end) for study, number, key, state, end in rows}
+        lost = _Trial(0, 0)  # what damage left of a trial without its row
         for key, _, value, kind in _select(
             store, "trial_values", "trial_id", "objective", "value", "value_type"
         ):
-            trials[key].values.append(_INFINITIES.get(kind, value))
+            trials.get(key, lost).values.append(_INFINITIES.get(kind, value))
         if "value" in store.columns["trials"]:  # before version 2.4
             for key, _, value in _select(store, "trials", "trial_id", "number", "value"):
-                trials[key].values += [value] if value is not None else []
+                trials.get(key, lost).values += [value] if value is not None else []
         reports = ("trial_id", "step", _INTERMEDIATE, f"{_INTERMEDIATE}_type")
         for key, step, value, kind in _select(store, "trial_intermediate_values", *reports):
-            trials[key].reports[number_or_nan(step)] = _INFINITIES.get(kind, value)
+            trials.get(key, lost).reports[number_or_nan(step)] = _INFINITIES.get(kind, value)
         params = ("trial_id", "param_id", "param_name", "param_value", "distribution_json")
         for key, _, name, value, distribution in _select(store, "trial_params", *params):
             if value is not None:
-                trials[key].config[str(name)] = _choose_param(value, distribution)
+                trials.get(key, lost).config[str(name)] = _choose_param(value, distribution)
         findings = tuple(store.list_findings())
         for trial in trials.values():
             run = _make_run(path, names.get(trial.study, ""), ways[trial.study], trial, selected)

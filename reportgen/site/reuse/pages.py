@@ -280,7 +280,9 @@ def _describe_entry(entry: AnchorLink) -> dict[str, Any]:
 # The inputs of other plugins, of extensions that read files, and of settings that point elsewhere are
 # unknown: with one of these, every build is a full one.
 _KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
-_KNOWN_EXTENSIONS = re.compile(r"[^.]+|(?:markdown\.extensions|material\.extensions|pymdownx)\..+")
+_KNOWN_EXTENSIONS = re.compile(
+    r"[^.]+|(?:markdown\.extensions|material\.extensions|pymdownx)\..+|reportgen\.guard"
+)
 _READING_EXTENSIONS = {"pymdownx.snippets", "pymdownx.b64"}
 # What determines a site besides its files. The address that workflows set is known.
 _ADDRESS = rf"{SITE_URL}|\[{SITE_URL}, [\"'][^\"'\n]*[\"']\]"
