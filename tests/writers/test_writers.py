@@ -44,10 +44,9 @@ FINDINGS: dict[str, set[str]] = {
     "mlflow_sqlite": MLFLOW,
     "tensorboard": {
         (
-            "the run was resumed: this file goes back over 20 steps of earlier files (100 to 119); "
-            "the rows of both are kept, the later ones last"
+            "the run was resumed, or several processes wrote it: this file goes back over 20 steps of "
+            "earlier files (100 to 119); the rows of all are kept, the later ones last"
         ),
-        "1 step beyond 2 to the power of 53: a double holds these only roughly",
     },
     "trackio": set(),
     "wandb": {
