@@ -92,7 +92,7 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings) -> str:
     first = advise_other(root, layout, settings)
     if not first and (found := suggest_rows(root, layout, settings)):
         first = found.advise()
-    return f"{first}. Otherwise {advice}" if first else f"N{advice[1:]}"
+    return f"{first}. Otherwise {advice}" if first else f"{advice[0].upper()}{advice[1:]}"
 
 
 def advise_other(root: Path, layout: Layout, settings: SourceSettings) -> str:
