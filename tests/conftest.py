@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import gc
 import os
 import pickle
 import shutil
@@ -112,6 +113,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = set(items) - set(chosen)
     config.hook.pytest_deselected(items=[one for one in items if one in left_out])
     items[:] = chosen
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among new objects only, as the command line does: what was collected here stays."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(400_000)
 
 
 def _is_slow(item: pytest.Item) -> bool:

@@ -156,16 +156,17 @@ ATTIC = re.compile(r"(^|_)(utils?|helpers?|common|managers?|misc|tools?)($|_)")
 
 @dataclass(frozen=True)
 class Module:
-    """One module: its name such as ``site/plugin``, its package, and its syntax tree."""
+    """One module: its name such as ``site/plugin``, its package, its syntax tree, and all nodes of that."""
 
     name: str
     package: str
     tree: ast.Module
+    nodes: list[ast.AST]
     lines: int
 
     def imported(self) -> Iterator[str]:
         """The full name of every module imported, wherever in the file."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:
@@ -177,7 +178,7 @@ class Module:
 
     def modules_imported(self) -> Iterator[str]:
         """Modules of ours that are imported, wherever in the file: ``site/plugin``."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "reportgen":
                 base = "/".join((node.module or "").split(".")[1:])
                 for alias in node.names:
@@ -187,7 +188,7 @@ class Module:
 
     def methods(self) -> Iterator[str]:
         """The name of every method called, and ``open``."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 yield node.func.attr
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open":
@@ -195,7 +196,7 @@ class Module:
 
     def caught(self) -> Iterator[str]:
         """The names of every exception caught."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.ExceptHandler):
                 kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
                 yield from ("everything" if kind is None else ast.unparse(kind) for kind in kinds)
@@ -205,7 +206,8 @@ def module(path: Path) -> Module:
     """A module of the package."""
     text = (PACKAGE / path).read_text(encoding="utf-8")
     name = path.with_suffix("").as_posix()
-    return Module(name, name.partition("/")[0], ast.parse(text), text.count("\n"))
+    tree = ast.parse(text)
+    return Module(name, name.partition("/")[0], tree, list(ast.walk(tree)), text.count("\n"))
 
 
 @cache  # parsed by the test that needs it first: each process collects all tests
@@ -262,7 +264,7 @@ def test_what_is_named_for_later_import_exists() -> None:
     named = [
         match
         for one in read_modules()
-        for node in ast.walk(one.tree)
+        for node in one.nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if (match := re.fullmatch(r"reportgen\.([\w.]+):(\w+)", node.value))
     ]
@@ -335,7 +337,7 @@ def test_functions_fit_a_screen() -> None:
     """Forty lines at most, the docstring apart."""
     long = []
     for one in read_modules():
-        for node in ast.walk(one.tree):
+        for node in one.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 words = ast.get_docstring(node, clean=False)
                 length = (node.end_lineno or 0) - node.lineno + 1 - (words.count("\n") + 1 if words else 0)
@@ -378,10 +380,10 @@ def test_a_folder_can_be_taken_in_at_a_glance() -> None:
     assert {folder for folder, count in folders.items() if count > MOST_MODULES} == set()
 
 
-def _identifiers(tree: ast.Module) -> list[str]:
+def _identifiers(nodes: list[ast.AST]) -> list[str]:
     """Every name that a module gives to something."""
     names: list[str] = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.append(node.name)
         elif isinstance(node, ast.arg):
@@ -395,7 +397,7 @@ def test_identifiers_use_the_words_of_the_field() -> None:
     """The glossary of CONTRIBUTING says which word stands for what."""
     wrong = []
     for one in read_modules():
-        for name in [*_identifiers(one.tree), one.name.rpartition("/")[2]]:
+        for name in [*_identifiers(one.nodes), one.name.rpartition("/")[2]]:
             words = re.findall(r"[a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower())
             if not BANNED.isdisjoint(words):
                 wrong.append(f"{one.name}: {name}")
@@ -415,7 +417,7 @@ def test_values_have_no_logic() -> None:
     """
     values = {"core/model", "settings/inputs"}
     for one in read_modules():
-        for node in ast.walk(one.tree) if one.name in values else ():
+        for node in one.nodes if one.name in values else ():
             if isinstance(node, ast.ClassDef) and not any(
                 ast.unparse(base) == "StrEnum" for base in node.bases
             ):
@@ -471,7 +473,7 @@ def test_tests_come_in_by_doors() -> None:
 def test_every_test_says_in_a_sentence_what_it_holds() -> None:
     """One docstring a test, ending in a full stop."""
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
                 words = ast.get_docstring(node) or ""
                 assert words.endswith((".", "?")), f"{path.name}: {node.name}"
