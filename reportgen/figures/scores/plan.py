@@ -34,7 +34,6 @@ _FOUND_NOTE = "Detected: the comparison gets a verdict, for a pair with the mean
 _PARTS = {
     "problems": "from problems",
     "answers": "from sampled answers",
-    "run_problem": "from runs on single problems",
     "runs": "from runs",
 }
 

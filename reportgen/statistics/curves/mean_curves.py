@@ -90,7 +90,7 @@ def compute_curves(
     ]
     options = {"level": level, "smooth": smooth, "series": series, "peak": peak, "ends": ends}
     options["illustrative"] = illustrative
-    own = [_mark_illustrative(curve) if illustrative else curve for curve, _ in made]
+    own = [replace(curve, illustrative=True, extremes=None) if illustrative else curve for curve, _ in made]
     curves = _add_every_step(own, reduced, str(band), options)
     given = [curve.given for curve in curves]
     has_given = any(run.given and _has_interval(run.given) for runs in drawn.values() for run in runs)
@@ -119,10 +119,6 @@ def _group_runs(runs: Sequence[Run], series: tuple[str, ...] | None) -> dict[str
         if series is None or run.series in members:
             members.setdefault(run.series, []).append(run)
     return members
-
-
-def _mark_illustrative(curve: Curve) -> Curve:
-    return replace(curve, illustrative=True, extremes=None)
 
 
 def _add_every_step(
