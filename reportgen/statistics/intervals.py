@@ -94,10 +94,11 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
 def moderate_variances(variances: Sequence[RunVariance | None]) -> list[RunVariance | None]:
     """Raise the variances of series that are below the median of several halfway to it.
 
-    Two to five runs say little about their own variance. In a family of comparisons the series with the
-    smallest estimates would win by that alone; the median is what most series have, whatever one unstable
-    series does, and that one keeps its own (Smyth 2004; Phipson et al. 2016). Estimates are divided by the
-    median of χ²/f, (1 - 2/(9f))³ for f = r - 1 (Wilson and Hilferty 1931).
+    In a family of comparisons the series with the smallest estimates would win by that alone; the median is
+    what most series have, and an unstable one keeps its own (Smyth 2004; Phipson et al. 2016). The weight is
+    that of a prior with r - 1 degrees of freedom: estimated from six variances of three runs, it is 1 in 29%
+    of cases although one series has four times the deviation. Estimates are divided by the median of χ²/f,
+    (1 - 2/(9f))³ for f = r - 1 (Wilson and Hilferty 1931).
     """
     known = [one.between / (1 - 2 / (9 * one.freedom)) ** 3 for one in variances if one is not None]
     if not known:
