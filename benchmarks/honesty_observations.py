@@ -22,7 +22,7 @@ from simulation import Row, Setting, Task, format_share
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_BLOCKS, _PLANTS = {True: 150, False: 40}, {True: 50, False: 25}
+_BLOCKS, _PLANTS = {True: 120, False: 40}, {True: 50, False: 25}
 _LENGTHS = (14, 60, 300)
 _RUNS = (3, 5)
 _USUAL = (*LAWS, *CHANGED, *WALKS, *CHANGED_WALKS)
