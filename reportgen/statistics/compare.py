@@ -23,8 +23,6 @@ from reportgen.statistics.curves.run_values import average_runs
 from reportgen.statistics.distributions import check_level, deviation, mean
 from reportgen.statistics.intervals import moderate_variances, share_variance
 from reportgen.statistics.metrics import (
-    compute_problem_values,
-    compute_sampling_variance,
     find_rows,
     mean_of_known,
 )
@@ -116,7 +114,7 @@ class _Family(Struct, frozen=True):
         ``averaged`` pairs are also compared on the average of all benchmarks, or ``over`` some (None), if
         they share problems on each. A single pair keeps the p of its own test; no adjusted p is smaller.
         """
-        parts = [self._pair_series(name, *own) for name, own in paired.items()]
+        parts = [PairedBenchmark(name, *own, self.metric, self.k) for name, own in paired.items()]
         single = [part for part in parts if over is None or part.name in over]
         averaged = [
             pair
@@ -146,12 +144,6 @@ class _Family(Struct, frozen=True):
     def _uses_p(self) -> bool:
         """Whether the adjustment needs only the p of each pair, and no draws of all."""
         return self._is_within or self.adjust == "fdr"
-
-    def _pair_series(self, name: str, scores: ProblemScores, pairs: Sequence[Pair]) -> PairedBenchmark:
-        sampling = compute_sampling_variance(scores, self.metric, self.k)
-        return PairedBenchmark(
-            name, scores, compute_problem_values(scores, self.metric, self.k), sampling, pairs
-        )
 
     def _add_averages(
         self,

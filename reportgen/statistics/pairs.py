@@ -27,7 +27,12 @@ from reportgen.statistics.intervals import (
     share_variance,
     sum_by_unit,
 )
-from reportgen.statistics.metrics import find_rows, list_units
+from reportgen.statistics.metrics import (
+    compute_problem_values,
+    compute_sampling_variance,
+    find_rows,
+    list_units,
+)
 from reportgen.statistics.permutation_tests import Flips, FlipTest, Hypothesis
 from reportgen.statistics.scores import make_missing_score
 from reportgen.statistics.verdicts import add_t
@@ -37,9 +42,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from reportgen.core.comparisons import ProblemScores
+    from reportgen.core.comparisons import Metric, ProblemScores
     from reportgen.core.model import FloatArray
-    from reportgen.statistics.metrics import ProblemValues
 
 Pair: TypeAlias = tuple[str, str]
 
@@ -59,19 +63,22 @@ class PairedBenchmark:
         self,
         name: str,
         scores: ProblemScores,
-        values: ProblemValues,
-        sampling: tuple[FloatArray, FloatArray] | None,
         pairs: Sequence[Pair],
+        metric: Metric | str,
+        k: int | None,
     ) -> None:
-        self.name, self.scores, self.values, self._sampling = name, scores, values, sampling
+        self.name, self.scores, self.values = name, scores, compute_problem_values(scores, metric, k)
+        self._sampling = compute_sampling_variance(scores, metric, k)
         self.pairs = tuple(dict.fromkeys(pairs))
         self._row_of = {series: row for row, series in enumerate(scores.series)}
         self._units = list_units(scores)
-        self._known = np.isfinite(values.series)
+        self._known = np.isfinite(self.values.series)
         self.tested = frozenset(pair for pair in self.pairs if self._count_units(pair) >= FEWEST)
         paired = {name for pair in self.pairs for name in pair}
         present = [series for series in scores.series if series in paired]
-        own = [estimate_run_variance(values.runs[find_rows(scores, self._row_of[name])]) for name in present]
+        own = [
+            estimate_run_variance(self.values.runs[find_rows(scores, self._row_of[name])]) for name in present
+        ]
         self.runs = dict(zip(present, own, strict=True))
         self.moderated_runs = dict(zip(present, moderate_variances(own), strict=True))
         self._tests: dict[Pair, FlipTest] = {}

@@ -34,7 +34,6 @@ _LEVEL: Final = 0.95
 _POINTS: Final = 201
 _DEVIATIONS: Final = 8
 _HALVINGS: Final = 48
-_NO_SPREAD: Final = "no two series whose differences have a spread"
 
 
 class _Rule(NamedTuple):
@@ -98,7 +97,8 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
     usable = _select_usable(comparisons)
     if not usable:
         few = any(one.shared and one.p is None for one in comparisons)
-        reason = f"fewer than {FEWEST} shared problems cannot decide" if few else _NO_SPREAD
+        reason = "no two series whose differences have a spread"
+        reason = f"fewer than {FEWEST} shared problems cannot decide" if few else reason
         return Power(None, 0, (1, 1), None, 0, None, reason)
     alone = _make_rule(usable, step)
     difference, together = _find_difference(alone), _make_family_rule(alone, usable)
@@ -140,9 +140,8 @@ def find_half_step(scores: ProblemScores, metric: str) -> float:
     to the observed one, and so needs half a step more than one of continuous numbers (Feller 1968, VII.3).
     """
     some = scores.samples[scores.samples > 0]
-    if not some.size or some.min() < some.max() or not all(scores.binary):
-        return 0.0
-    if not metric.startswith(("mean", "avg")):
+    is_mean = metric.startswith(("mean", "avg"))
+    if not (is_mean and some.size and some.min() == some.max() and all(scores.binary)):
         return 0.0
     runs = max(Counter(run.series for run in scores.runs).values())
     return (scores.highest - scores.lowest) / (int(some[0]) * runs * len(scores.problems))

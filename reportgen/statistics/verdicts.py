@@ -267,11 +267,9 @@ def add_t(comparison: Comparison, stderr: float, df: float, method: str, interva
 
 
 def _describe_few_runs(comparison: Comparison) -> str:
-    if comparison.runs == (1, 1):
-        return "one run each"
     sides = zip(comparison.runs, (comparison.a, comparison.b), strict=True)
     few = [f"{'one run' if runs else 'no run'} of {name}" for runs, name in sides if runs < 2]  # noqa: PLR2004
-    return " and ".join(few)
+    return "one run each" if comparison.runs == (1, 1) else " and ".join(few)
 
 
 def compare_at_end(
