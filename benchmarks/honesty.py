@@ -26,7 +26,7 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 from measure import table
 from simulation import Row, Setting
 
-_PARTS = ("scores", "power", "curves", "observations", "reviews")
+_PARTS = ("scores", "pairs", "power", "curves", "observations", "reviews")
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from simulated.curves import (
     NOISES,
     OTHERS,
+    autoregressive,
     bands_without_width,
     coverage,
     leaders_ahead,
@@ -30,6 +31,7 @@ _LEADERS = {
     "other": ("GARCH", "Laplace", "lognormal seeds", "one of twenty fails"),
 }
 _AHEAD = ((5, 3, 2.1), (10, 3, 2.8), (4, 5, 2.1))
+_STATED_SD = 0.5  # of the logarithm of readings, whose neighbours correlate by 0.5
 _MEANS = {"usual": ("flat", "hump", "rise"), "other": ("power law", "two humps", "power law")}
 _STEPS, _RUNS = (14, 50, 200), (3, 5, 10)
 _DRAWS, _LED, _BANDED = {True: 60, False: 30}, {True: 600, False: 200}, {True: 200, False: 50}
@@ -44,6 +46,7 @@ def plan(setting: Setting) -> list[Row]:
         must = "said in the guide" if noise in _SKEWED else "93–97%, or more"
         what = f"{noise}: simultaneous band; peak: the mean at its step, the maximum (that step alone)"
         rows.append(Row(what, must, tasks, lambda cells: _describe(cells, draws)))
+    rows.append(_plan_stated(setting))
     return rows + _plan_leaders(setting) + [_plan_widths(setting), *_plan_bounded(setting)]
 
 
@@ -64,6 +67,35 @@ def _describe(cells: Sequence[Coverage], draws: int) -> str:
         f"{band:.1f} ({least:.0f} to {most:.0f}); {picked:.1f} ({np.nanmin(percent[:, 1]):.0f} at least), "
         f"{highest:.1f} (alone {plain:.0f}) %, ± {error:.1f}"
     )
+
+
+def _plan_stated(setting: Setting) -> Row:
+    draws = _BANDED[setting.full]
+    return Row(
+        "lognormal readings: simultaneous band with the range stated, and without",
+        "said in the guide",
+        [Task(cover_stated, (setting, runs, steps, draws)) for runs, steps in product(_RUNS, _STEPS)],
+        lambda cells: (
+            "; ".join(
+                f"{100 * sum(side) / len(side):.1f} ({100 * min(side):.0f} at least)"
+                for side in zip(*cells, strict=True)
+            )
+            + " %"
+        ),
+    )
+
+
+def cover_stated(setting: Setting, runs: int, steps: int, draws: int) -> tuple[float, float]:
+    """Return how often the band of a metric above 0 holds its mean, knowing that, and not knowing it."""
+    rng = setting.make_rng("stated", runs, steps)
+    mean, ranges = math.exp(_STATED_SD**2 / 2), ((0.0, math.inf), None)
+    held = np.zeros((draws, 2), dtype=bool)
+    for row in held:
+        values = np.exp(_STATED_SD * autoregressive(rng, (runs, steps), 0.5))
+        bands = [compute_band(values, "simultaneous", 0.95, ends) for ends in ranges]
+        row[:] = [np.all((band.low <= mean) & (mean <= band.high)) for band in bands]
+    known, unknown = held.mean(axis=0).tolist()
+    return known, unknown
 
 
 def _plan_leaders(setting: Setting) -> list[Row]:

@@ -22,7 +22,7 @@ from simulation import Row, Setting, Task, format_share
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_BLOCKS, _PLANTS = {True: 150, False: 40}, {True: 50, False: 25}
+_BLOCKS, _PLANTS = {True: 120, False: 40}, {True: 50, False: 25}
 _LENGTHS = (14, 60, 300)
 _RUNS = (3, 5)
 _USUAL = (*LAWS, *CHANGED, *WALKS, *CHANGED_WALKS)
@@ -33,7 +33,15 @@ _PLANTED_IN = {"usual": ("white", "AR(.9)"), "other": ("Laplace", "GARCH")}
 
 def plan(setting: Setting) -> list[Row]:
     """Return the rows of what, measured, and what it must be."""
-    return [*_plan_false(setting), *_plan_found(setting)]
+    return [_plan_single(setting), *_plan_false(setting), *_plan_found(setting)]
+
+
+def _plan_single(setting: Setting) -> Row:
+    """The number of blocks with an inference, from single runs of 100 readings."""
+    blocks, laws = _BLOCKS[setting.full], ("GARCH", "AR(2), long", "random walk")
+    tasks = [Task(count_false, (setting, law, 100, 1, blocks)) for law in laws]
+    what = f"blocks with any inference, one run of 100 readings each, {', '.join(laws)}"
+    return Row(what, "0", tasks, lambda counts: f"{', '.join(map(str, counts))} of {blocks} each")
 
 
 def _plan_false(setting: Setting) -> list[Row]:

@@ -105,7 +105,6 @@ def compare(
     k: int | None = None,
     *,
     level: float = 0.95,
-    alpha: float = 0.05,
     higher_is_better: bool = True,
     seed: int = 0,
 ) -> Comparison:
@@ -116,7 +115,6 @@ def compare(
         k,
         pairs=[(a, b)],
         level=level,
-        alpha=alpha,
         higher_is_better=higher_is_better,
         seed=seed,
     )

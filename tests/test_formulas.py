@@ -334,31 +334,39 @@ def pairs_with_runs(data: Data) -> Results:
         "run_stderr(A, B)": (math.sqrt(of_runs),),
         "df(A, B)": (df,),
         "p(A, B)": (p_of_t(own.mean() / stderr, df),),
+        **compare_with_one_run(runs["A"], runs["C"]),
         **adjust_with_runs(runs, parts),
     }
+
+
+def compare_with_one_run(several: Array, one: Array) -> Results:
+    """The single run is taken to vary as the others do."""
+    own = several.mean(axis=0) - one.mean(axis=0)
+    between = several.mean(axis=1).var(ddof=1)
+    of_runs = between * (1 + 1 / len(several)), len(several) - 1
+    stderr, df = add_up((own.var(ddof=1) / own.size, own.size - 1), of_runs)
+    return {"run_stderr(A, C)": (math.sqrt(of_runs[0]),), "p(A, C)": (p_of_t(own.mean() / stderr, df),)}
 
 
 def adjust_with_runs(runs: Mapping[str, Array], parts: Mapping[str, tuple[float, ...]]) -> Results:
     """Draws of our own: p agrees but for their chance."""
     between = {name: runs[name].mean(axis=1).var(ddof=1) for name in parts}
     middle = np.median([one / (1 - 2 / (9 * (len(runs[name]) - 1))) ** 3 for name, one in between.items()])
-    tau = {
-        name: (max(0.0, max(one, (one + middle) / 2) - parts[name][2]), 2 * (len(runs[name]) - 1))
-        for name, one in between.items()
-    }
+    raised = {name: max(one, (one + middle) / 2) for name, one in between.items()}
     random, draws = np.random.default_rng(1), 200_000
     count = runs["A"].shape[1]
     signs = random.choice([-1.0, 1.0], size=(draws, count))
-    shocks = {name: random.standard_t(df, draws) for name, (_, df) in tau.items()}
+    shocks = {name: random.standard_t(2 * (len(runs[name]) - 1), draws) for name in raised}
     shocks["C"] = random.standard_t(2, draws)
     seen, drawn, stderrs = [], [], []
     for a, b in PAIRS:
         own = runs[a].mean(axis=0) - runs[b].mean(axis=0)
         # The single run of C is taken to vary as the runs of the other side do.
-        sides = [
-            (name, (tau.get(name) or tau[other])[0] / len(runs[name]), (tau.get(name) or tau[other])[1])
-            for name, other in ((a, b), (b, a))
-        ]
+        sides = []
+        for name, other in ((a, b), (b, a)):
+            known = name if name in raised else other
+            excess = raised[known] - (0.0 if "C" in {a, b} else parts[known][2])
+            sides.append((name, max(0.0, excess) / len(runs[name]), 2 * (len(runs[known]) - 1)))
         q = np.sum(own**2) / count**2
         total = q + sum(part for _, part, _ in sides)
         df = total**2 / sum(part**2 / freedom for _, part, freedom in sides if part)

@@ -46,9 +46,8 @@ def test_the_parts_of_the_standard_error() -> None:
     found = planned(scores)
     parts = {one.name: one.stderr or 0.0 for one in found.components}
     cells = 3000 * 3
-    assert parts["problems"] == pytest.approx(math.sqrt(2 * 0.6**2 / 3000), rel=0.06)
+    assert parts["problems"] == pytest.approx(math.sqrt(2 * 0.6**2 / 3000 + 2 * 0.5**2 / cells), rel=0.06)
     assert parts["answers"] == pytest.approx(math.sqrt(2 / (4 * cells)), rel=0.03)
-    assert parts["run_problem"] == pytest.approx(math.sqrt(2 * 0.5**2 / cells), rel=0.06)
     whole = math.sqrt(sum(part**2 for part in parts.values()))
     assert whole == pytest.approx(found.power.stderr or 0.0, rel=1e-6)
 

@@ -16,7 +16,6 @@ from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.core.model import Estimate
 from reportgen.core.words import (
     choose_common_decimals,
-    describe_chance,
     find_nearest,
     format_count,
     format_estimate,
@@ -275,23 +274,6 @@ def test_every_estimate_has_words(value: float, low: float, high: float) -> None
     text = format_estimate(Estimate(value, min(low, high), max(low, high), 2))
     assert "nan" not in text.lower()
     assert "-" not in text
-
-
-@pytest.mark.parametrize(
-    ("probability", "words"),
-    [
-        (0.8, "four times in five"),
-        (1 / 3, "one time in three"),
-        (0.28, "three times in ten"),
-        (0.16, "three times in twenty"),
-        (0.5, "one time in two"),
-        (0.001, "less than one time in forty"),
-        (0.999, "nearly always"),
-    ],
-)
-def test_how_often(probability: float, words: str) -> None:
-    """The coarsest fraction that is near enough."""
-    assert describe_chance(probability) == words
 
 
 @pytest.mark.parametrize(

@@ -348,7 +348,7 @@ class Power(Struct, frozen=True):
 
 
 class Component(Struct, frozen=True):
-    """One component of a standard error: ``problems``, ``answers``, ``run_problem`` or ``runs``.
+    """One component of a standard error: ``problems``, ``answers`` or ``runs``.
 
     Squares add up to that of the whole. ``stderr`` is None if it cannot be estimated; ``reason`` says why.
     """

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -48,14 +47,6 @@ _EXACT = Context(prec=1100)
 # Significance level of verdicts.
 _ALPHA = 0.05
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-# Denominators for probabilities in words; the smallest that is close enough is used.
-_ODDS = (2, 3, 4, 5, 10)
-_ROUNDED, _RARELY = 0.02, 0.025
-_COUNTS = (
-    *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-)
-_TIMES = tuple(f"{count} time{'' if count == 'one' else 's'}" for count in _COUNTS)
 # Spaces between a number and its unit, before and inside an interval, and around the sign after p.
 _UNITS = "points?|runs?|problems?|samples?|seeds?|checkpoints?"
 _BREAKS = re.compile(
@@ -289,18 +280,6 @@ def _add_sign(text: str, *, signed: bool = False) -> str:
 def lower_axis_title(title: str) -> str:
     """Lower-case an axis title for use in a sentence, unless its first word is an acronym."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
-
-
-def describe_chance(probability: float) -> str:
-    """Describe a probability in words, with an error of 0.025 at most: ``four times in five``."""
-    if probability < _RARELY:
-        return f"less than {_TIMES[1]} in forty"
-    if probability > 1 - _RARELY:
-        return "nearly always"
-    near = [(abs(round(probability * of) / of - probability), of) for of in _ODDS]
-    of = next((of for error, of in near if error <= _ROUNDED), 20)
-    share = Fraction(round(probability * of), of)
-    return "nearly always" if share == 1 else f"{_TIMES[share.numerator]} in {_COUNTS[share.denominator]}"
 
 
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)

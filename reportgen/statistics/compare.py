@@ -17,19 +17,17 @@ from reportgen.core.comparisons import (
     BenchmarkCell,
     Comparison,
     ScoresError,
-    Verdict,
 )
 from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
 from reportgen.statistics.curves.run_values import average_runs
 from reportgen.statistics.distributions import check_level, deviation, mean
 from reportgen.statistics.intervals import moderate_variances, share_variance
 from reportgen.statistics.metrics import (
-    compute_problem_values,
-    compute_sampling_variance,
     find_rows,
     mean_of_known,
 )
 from reportgen.statistics.pairs import (
+    FEWEST,
     Pair,
     PairedBenchmark,
     compare_macro,
@@ -40,7 +38,7 @@ from reportgen.statistics.pairs import (
 )
 from reportgen.statistics.permutation_tests import Adjusted, Hypothesis, adjust_step_down, count_draws
 from reportgen.statistics.scores import make_missing_score, score_series
-from reportgen.statistics.verdicts import add_t, adjust_by_fdr, adjust_comparisons, decide, holm
+from reportgen.statistics.verdicts import ALPHA, add_t, adjust_by_fdr, adjust_comparisons, decide, holm
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -55,19 +53,15 @@ _Key: TypeAlias = tuple[str | None, Pair]
 _Paired: TypeAlias = "Mapping[str, tuple[ProblemScores, Sequence[Pair]]]"
 
 
-_FEWEST_SHARED = 6
-
-
 class FamilyOptions(TypedDict, total=False):
     """Settings of comparisons that are shown together.
 
-    ``level`` is the confidence level. ``alpha`` is the chance of at least one wrong verdict (``decide``)
+    ``level`` is the confidence level. ``ALPHA`` is the chance of at least one wrong verdict (``decide``)
     among all; if several ``blocks`` form one family, p is multiplied by their number (Bonferroni). With
     ``adjust="fdr"`` it is the expected share of wrong verdicts among all verdicts.
     """
 
     level: float
-    alpha: float
     higher_is_better: bool
     blocks: int
     seed: int
@@ -81,7 +75,6 @@ class _Family(Struct, frozen=True):
     metric: Metric | str
     k: int | None
     level: float = 0.95
-    alpha: float = 0.05
     higher_is_better: bool = True
     blocks: int = 1
     seed: int = 0
@@ -121,7 +114,7 @@ class _Family(Struct, frozen=True):
         ``averaged`` pairs are also compared on the average of all benchmarks, or ``over`` some (None), if
         they share problems on each. A single pair keeps the p of its own test; no adjusted p is smaller.
         """
-        parts = [self._pair_series(name, *own) for name, own in paired.items()]
+        parts = [PairedBenchmark(name, *own, self.metric, self.k) for name, own in paired.items()]
         single = [part for part in parts if over is None or part.name in over]
         averaged = [
             pair
@@ -132,20 +125,16 @@ class _Family(Struct, frozen=True):
         draws = count_draws(count) if count > 1 and not self._uses_p else 0
         comparisons: dict[_Key, Comparison] = {}
         hypotheses: dict[_Key, Hypothesis] = {}
-        remarks: dict[_Key, str] = {}
         for part in parts:
             if not self._is_within:
                 part.prepare(draws, self.seed)
             for pair in part.pairs:
                 key = part.name, pair
-                compare = part.compare_within if self._is_within else part.compare
-                comparisons[key] = compare(pair, self.level)
-                if pair in part.tested:
-                    remarks[key] = part.describe_few(pair)
-                    if draws:
-                        hypotheses[key] = part.make_hypothesis(pair)
+                comparisons[key] = part.compare(pair, self.level, within=self._is_within)
+                if pair in part.tested and draws:
+                    hypotheses[key] = part.make_hypothesis(pair)
         self._add_averages(single, averaged, comparisons, hypotheses if draws else {})
-        return self._judge_all(comparisons, hypotheses, remarks, draws)
+        return self._judge_all(comparisons, hypotheses, draws)
 
     @property
     def _is_within(self) -> bool:
@@ -155,12 +144,6 @@ class _Family(Struct, frozen=True):
     def _uses_p(self) -> bool:
         """Whether the adjustment needs only the p of each pair, and no draws of all."""
         return self._is_within or self.adjust == "fdr"
-
-    def _pair_series(self, name: str, scores: ProblemScores, pairs: Sequence[Pair]) -> PairedBenchmark:
-        sampling = compute_sampling_variance(scores, self.metric, self.k)
-        return PairedBenchmark(
-            name, scores, compute_problem_values(scores, self.metric, self.k), sampling, pairs
-        )
 
     def _add_averages(
         self,
@@ -189,14 +172,13 @@ class _Family(Struct, frozen=True):
         self,
         comparisons: Mapping[_Key, Comparison],
         hypotheses: Mapping[_Key, Hypothesis],
-        remarks: Mapping[_Key, str],
         draws: int,
     ) -> dict[_Key, Comparison]:
         """Add adjusted p and verdicts: of the largest statistic, or of all p that are known."""
         tested = {key: one.p for key, one in comparisons.items() if one.p is not None}
         adjusted: dict[_Key, Adjusted] = {}
         if len(hypotheses) > 1:
-            results = adjust_step_down([*hypotheses.values()], draws, self.alpha / self.blocks, self.seed)
+            results = adjust_step_down([*hypotheses.values()], draws, ALPHA / self.blocks, self.seed)
             adjusted = dict(zip(hypotheses, results, strict=True))
         elif self._uses_p:
             adjust = adjust_by_fdr if self.adjust == "fdr" else holm
@@ -204,18 +186,16 @@ class _Family(Struct, frozen=True):
         together = len(hypotheses or tested)
         known = {"tested_together": together, "family_blocks": self.blocks, "adjust": self.adjust}
         return {
-            key: self._judge(replace(one, **known), adjusted.get(key), remarks.get(key, ""))
-            for key, one in comparisons.items()
+            key: self._judge(replace(one, **known), adjusted.get(key)) for key, one in comparisons.items()
         }
 
-    def _judge(self, one: Comparison, adjusted: Adjusted | None, remark: str) -> Comparison:
-        """Return the comparison with adjusted p and verdict; a clear one carries the remark."""
+    def _judge(self, one: Comparison, adjusted: Adjusted | None) -> Comparison:
+        """Return the comparison with adjusted p and verdict."""
         if one.p is None:
             return one
         p = min(1.0, one.family_blocks * max(one.p, adjusted.p if adjusted else 0.0))
-        verdict = decide(one, p, self.alpha, higher_is_better=self.higher_is_better)
-        reason = "; ".join(filter(None, [one.reason, "" if verdict is Verdict.UNCLEAR else remark]))
-        one = replace(one, adjusted_p=p, verdict=verdict, reason=reason)
+        verdict = decide(one, p, higher_is_better=self.higher_is_better)
+        one = replace(one, adjusted_p=p, verdict=verdict)
         return replace(one, family_stderr=adjusted.stderr, critical=adjusted.critical) if adjusted else one
 
 
@@ -263,13 +243,11 @@ def compare_benchmarks(
     """Score every series on every benchmark, with the macro average, and compare each with the baseline.
 
     Cells hold scores of ``score_series`` and comparisons of ``compare_all``, adjusted together; without a
-    ``baseline`` nothing is compared. A series missing from a benchmark has no average
-    (``compute_macro_score``). ``parts`` holds problem scores by benchmark, ``given`` totals
-    (``score_totals``). What is a mean over other benchmarks (``find_composites``), as ``known_parts`` say or
-    the scores show, or repeats their problems (``find_repeats``) is in no average, and neither is what may be
-    a total (``guess_totals``) if ``guess``. There is none, and no test of it, without ``average`` or if
-    ranges of scores differ or are not known.
-    Raises a ScoresError if no benchmark has the baseline.
+    ``baseline`` nothing is compared. ``parts`` holds problem scores by benchmark, ``given`` totals
+    (``score_totals``). What is a mean over other benchmarks (``find_composites`` with ``known_parts``),
+    repeats their problems (``find_repeats``) or, if ``guess``, may be a total (``guess_totals``) is in no
+    average. There is none without ``average`` or if ranges of scores differ or are not known. Raises a
+    ScoresError if no benchmark has the baseline.
     """
     family = _Family(metric, k, **options)
     table = family.tabulate(parts, given or {})
@@ -433,7 +411,7 @@ def compare_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> tup
     for (a, first), (b, second) in combinations(_collect_costs(scores, cost).items(), 2):
         differences = (first - second)[np.isfinite(first - second)]
         one = Comparison(a, b, cost, level, shared=differences.size)
-        if differences.size >= _FEWEST_SHARED and (spread := deviation(differences)) > 0:
+        if differences.size >= FEWEST and (spread := deviation(differences)) > 0:
             one = replace(one, difference=mean(differences))
             one = add_t(one, spread / math.sqrt(differences.size), differences.size - 1, "paired t")
         compared.append(one)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import defaultdict
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from reportgen.core.score_names import find_families, is_mean
 
@@ -21,7 +17,8 @@ if TYPE_CHECKING:
 # Fewer tables than one in a thousand agree by chance, if values are uniform between those of the parts.
 _CHANCE: Final = 1e-3
 _LEAST_PARTS: Final = 2
-_SEPARATOR: Final = re.compile(r"[^\W_]+")
+# Id of a problem, and the score of each run by its series and name.
+_Key: TypeAlias = tuple[str, frozenset[tuple[tuple[str, str], float]]]
 
 
 class _Value(NamedTuple):
@@ -62,81 +59,32 @@ def find_composites(
 
 
 def find_repeats(parts: Mapping[str, ProblemScores]) -> set[str]:
-    """Return the benchmarks whose problems are those of others together.
+    """Return the benchmarks whose problems are those of others together, by id and the scores of every run.
 
-    Each of their problems has the id of one of the others, also behind a prefix as in ``law/q1``, and the
-    same scores of every run, and there are no more of them; ids and scores do not agree by chance. Of two
-    that are equal, it is the later one.
+    Of two that are equal, it is the later one. The same scores on all problems say nothing of whose they are.
     """
+    keys = {name: _collect_keys(part) for name, part in parts.items()}
     order = {name: index for index, name in enumerate(parts)}
     found = set[str]()
-    for name in sorted(parts, key=lambda name: (len(parts[name].problems), order[name])):
-        whole, ids = parts[name], _index_ids(parts[name].problems)
-        inside = {
-            other: matched
-            for other, part in parts.items()
-            if other not in {name, *found} and part.problems and (matched := _find_within(part, whole, ids))
-        }
-        size = len(whole.problems)
-        same = [other for other in inside if len(parts[other].problems) == size]
-        smaller = {other: matched for other, matched in inside.items() if other not in same}
-        columns = {column for matched in smaller.values() for column in matched.columns}
-        if any(order[other] < order[name] and not inside[other].by_chance for other in same) or (
-            len(smaller) >= _LEAST_PARTS
-            and len(columns) == size == sum(len(parts[other].problems) for other in smaller)
-        ):
+    for name in sorted(parts, key=lambda name: (len(keys[name]), order[name])):
+        whole = keys[name]
+        inside = [other for other, own in keys.items() if other not in {name, *found} and own <= whole]
+        smaller = [keys[other] for other in inside if keys[other] != whole]
+        repeats_one = any(order[other] < order[name] for other in inside if keys[other] == whole)
+        repeats_all = len(smaller) >= _LEAST_PARTS and set[_Key]().union(*smaller) == whole
+        if (repeats_one or repeats_all) and len({scores for _, scores in whole}) > 1:
             found.add(name)
     return found
 
 
-class _Matched(NamedTuple):
-    """Columns of a benchmark that have the ids and scores of another, and whether these agree by chance."""
-
-    columns: frozenset[int]
-    by_chance: bool
-
-
-def _index_ids(problems: Sequence[str]) -> dict[str, list[int]]:
-    """Return the columns of problems by their ids, and by what is left of these without their first words."""
-    columns: dict[str, list[int]] = defaultdict(list)
-    for column, name in enumerate(problems):
-        for start in dict.fromkeys((0, *(match.start() for match in _SEPARATOR.finditer(name)))):
-            columns[name[start:]].append(column)
-    return columns
-
-
-def _find_within(
-    part: ProblemScores, whole: ProblemScores, ids: Mapping[str, Sequence[int]]
-) -> _Matched | None:
-    """Find each problem of a benchmark in another with the same scores; None if one is not there.
-
-    Scores may agree by chance only if all ids are those of one problem.
-    """
-    if len(part.problems) > len(whole.problems) or any(name not in ids for name in part.problems):
-        return None
-    rows = {(whole.series[run.series], run.run): row for row, run in enumerate(whole.runs)}
-    keys = [(part.series[run.series], run.run) for run in part.runs]
-    pairs = [(row, rows[key]) for row, key in enumerate(keys) if key in rows]
-    shared = {keys[row][0] for row, _ in pairs}
-    if len(shared) < min(len(part.series), len(whole.series)) or not shared:
-        return None
-    own, other = part.mean[[row for row, _ in pairs]], whole.mean[[row for _, row in pairs]]
-    # A problem of another benchmark has the same scores as often as they are in this one.
-    _, kinds, counts = np.unique(
-        np.nan_to_num(own, nan=-1.0), axis=1, return_inverse=True, return_counts=True
-    )
-    often = counts[kinds.reshape(-1)] / len(part.problems)
-    chance, columns = 0.0, set[int]()
-    for column, name in enumerate(part.problems):
-        equal = [at for at in ids[name] if np.array_equal(own[:, column], other[:, at], equal_nan=True)]
-        if not equal:
-            return None
-        columns.update(equal)
-        chance += math.log(min(1.0, len(ids[name]) * often[column]))
-    by_chance = chance >= math.log(_CHANCE)
-    if by_chance and any(len(ids[name]) > 1 for name in part.problems):
-        return None
-    return _Matched(frozenset(columns), by_chance)
+def _collect_keys(part: ProblemScores) -> set[_Key]:
+    """Return the id of each problem with the score of each run that has one."""
+    runs = [(part.series[run.series], run.run) for run in part.runs]
+    keys = set[_Key]()
+    for name, column in zip(part.problems, part.mean.T.tolist(), strict=True):
+        scores = zip(runs, column, strict=True)
+        keys.add((name, frozenset((run, score) for run, score in scores if math.isfinite(score))))
+    return keys
 
 
 def guess_totals(table: Mapping[str, Mapping[str, Score]]) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from reportgen.core.model import FloatArray, IntArray
+    from reportgen.core.model import FloatArray
 
 _SMALLEST = 1e-300
 _TERMS = 10_000
@@ -137,15 +137,11 @@ _QUANTILES = 1 << 16
 
 def draw_t(name: str, df: int, count: int, seed: int) -> FloatArray:
     """Draw ``count`` values of Student's t from a hash of seed and name, made of 65,536 normal quantiles."""
-    normals = _normal_quantiles()[_draw_places(f"{seed}\0{name}", (df + 1) * count).reshape(df + 1, count)]
+    text = f"{seed}\0{name}".encode("utf-8", "surrogatepass")
+    places = np.frombuffer(hashlib.shake_256(text).digest(2 * (df + 1) * count), dtype="<u2")
+    normals = _normal_quantiles()[places.reshape(df + 1, count)]
     drawn: FloatArray = normals[0] / np.sqrt((normals[1:] ** 2).mean(axis=0))
     return drawn
-
-
-def _draw_places(name: str, count: int) -> IntArray:
-    """Draw whole numbers below 65,536, equally likely, from a hash of a name; shape (count,)."""
-    digest = hashlib.shake_256(name.encode("utf-8", "surrogatepass")).digest(2 * count)
-    return np.frombuffer(digest, dtype="<u2").astype(np.int64)
 
 
 @cache

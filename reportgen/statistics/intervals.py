@@ -63,15 +63,15 @@ class RunVariance(NamedTuple):
 
 
 def share_variance(runs: Sequence[RunVariance | None]) -> list[RunVariance | None]:
-    """Give the single run of one side the variance of the runs of the other side.
+    """Give the single run of one side the variance of the runs of the other side (Crawford and Howell 1998).
 
-    What a single run adds is unknown, not zero. Without runs on both sides, or with several on both, nothing
-    changes.
+    What a single run adds is unknown, not zero: S² (1 + 1/r) for both sides, and nothing of that is taken for
+    answers. Without runs on both sides, or with several on both, nothing changes.
     """
     known = [one for one in runs if one is not None]
     if len(known) != 1:
         return list(runs)
-    return [known[0]._replace(runs=1) if one is None else one for one in runs]
+    return [known[0]._replace(residual=0.0, runs=one.runs if one else 1) for one in runs]
 
 
 def estimate_run_variance(values: FloatArray) -> RunVariance | None:
@@ -94,10 +94,11 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
 def moderate_variances(variances: Sequence[RunVariance | None]) -> list[RunVariance | None]:
     """Raise the variances of series that are below the median of several halfway to it.
 
-    Two to five runs say little about their own variance. In a family of comparisons the series with the
-    smallest estimates would win by that alone; the median is what most series have, whatever one unstable
-    series does, and that one keeps its own (Smyth 2004; Phipson et al. 2016). Estimates are divided by the
-    median of χ²/f, (1 - 2/(9f))³ for f = r - 1 (Wilson and Hilferty 1931).
+    In a family of comparisons the series with the smallest estimates would win by that alone; the median is
+    what most series have, and an unstable one keeps its own (Smyth 2004; Phipson et al. 2016). The weight is
+    that of a prior with r - 1 degrees of freedom: estimated from six variances of three runs, it is 1 in 29%
+    of cases although one series has four times the deviation. Estimates are divided by the median of χ²/f,
+    (1 - 2/(9f))³ for f = r - 1 (Wilson and Hilferty 1931).
     """
     known = [one.between / (1 - 2 / (9 * one.freedom)) ** 3 for one in variances if one is not None]
     if not known:
@@ -111,7 +112,7 @@ _SAME = 1e-9
 # Values within this fraction of the range of an end count as that end: pass@k near 1 is hardly ever 1.
 _AT_END = 0.005
 # One problem in this many is few.
-FEW_OF = 20
+_FEW_OF = 20
 # One problem says nothing about others.
 _FEWEST = 2
 
@@ -240,11 +241,10 @@ def estimate_over_problems(
     """Return the t interval of a mean score over problems, made on the logit scale of the range of scores.
 
     With u = (mean - lowest)/(highest - lowest) and se_u its standard error it is logit(u) ± t se_u/(u (1 -
-    u)), transformed back: the logit interval of Brown, Cai and DasGupta 2001 with the problems' own spread
-    and t, as in Korn and Graubard 1998 and ``svyciprop`` of R's survey package. If all values are equal it is
-    ``make_unseen_interval``; if at least half are within 0.5% of one end of the range it is never shorter
-    than that, and if what is unseen reaches half as far as t, the end near the border takes the whole error
-    (Feldman and Cousins 1998). Coverage: ``benchmarks/honesty_scores.py``.
+    u)), transformed back (Korn and Graubard 1998; ``svyciprop`` of R's survey package). If all values are
+    equal it is ``make_unseen_interval``; if at least half are within 0.5% of one end of the range it is never
+    shorter than that, and if what is unseen reaches half as far as t, the end near the border takes the whole
+    error (Feldman and Cousins 1998). Coverage: ``benchmarks/honesty_scores.py``.
     """
     count, (lowest, highest) = values.size, ends
     if count < _FEWEST:
@@ -314,7 +314,7 @@ def estimate_over_differences(
     share = _compute_unseen_share(count, level)
     pulled = _move_mean(centre, share, ends)
     reason = ""
-    if FEW_OF * (count - equal) <= count and (pulled[0] < low or pulled[1] > high):
+    if _FEW_OF * (count - equal) <= count and (pulled[0] < low or pulled[1] > high):
         low, high = min(low, pulled[0]), max(high, pulled[1])
         reason = (
             f"{equal:,} of {count:,} problems have the same difference: the interval allows for the share of "

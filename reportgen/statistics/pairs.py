@@ -13,7 +13,6 @@ from reportgen.core.comparisons import THESE_PROBLEMS, Comparison, Noises, Score
 from reportgen.core.words import format_count
 from reportgen.statistics.distributions import compute_t_p, deviation, mean
 from reportgen.statistics.intervals import (
-    FEW_OF,
     WITHIN_METHOD,
     Interval,
     NullVariance,
@@ -28,7 +27,12 @@ from reportgen.statistics.intervals import (
     share_variance,
     sum_by_unit,
 )
-from reportgen.statistics.metrics import find_rows, list_units
+from reportgen.statistics.metrics import (
+    compute_problem_values,
+    compute_sampling_variance,
+    find_rows,
+    list_units,
+)
 from reportgen.statistics.permutation_tests import Flips, FlipTest, Hypothesis
 from reportgen.statistics.scores import make_missing_score
 from reportgen.statistics.verdicts import add_t
@@ -38,9 +42,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from reportgen.core.comparisons import ProblemScores
+    from reportgen.core.comparisons import Metric, ProblemScores
     from reportgen.core.model import FloatArray
-    from reportgen.statistics.metrics import ProblemValues
 
 Pair: TypeAlias = tuple[str, str]
 
@@ -60,19 +63,22 @@ class PairedBenchmark:
         self,
         name: str,
         scores: ProblemScores,
-        values: ProblemValues,
-        sampling: tuple[FloatArray, FloatArray] | None,
         pairs: Sequence[Pair],
+        metric: Metric | str,
+        k: int | None,
     ) -> None:
-        self.name, self.scores, self.values, self._sampling = name, scores, values, sampling
+        self.name, self.scores, self.values = name, scores, compute_problem_values(scores, metric, k)
+        self._sampling = compute_sampling_variance(scores, metric, k)
         self.pairs = tuple(dict.fromkeys(pairs))
         self._row_of = {series: row for row, series in enumerate(scores.series)}
         self._units = list_units(scores)
-        self._known = np.isfinite(values.series)
+        self._known = np.isfinite(self.values.series)
         self.tested = frozenset(pair for pair in self.pairs if self._count_units(pair) >= FEWEST)
         paired = {name for pair in self.pairs for name in pair}
         present = [series for series in scores.series if series in paired]
-        own = [estimate_run_variance(values.runs[find_rows(scores, self._row_of[name])]) for name in present]
+        own = [
+            estimate_run_variance(self.values.runs[find_rows(scores, self._row_of[name])]) for name in present
+        ]
         self.runs = dict(zip(present, own, strict=True))
         self.moderated_runs = dict(zip(present, moderate_variances(own), strict=True))
         self._tests: dict[Pair, FlipTest] = {}
@@ -100,25 +106,26 @@ class PairedBenchmark:
         differences = self.values.series[a, shared] - self.values.series[b, shared]
         return differences, [units[column] for column in shared.tolist()]
 
-    def compare(self, pair: Pair, level: float) -> Comparison:
-        """Compare one pair before adjustment for others: the verdict is still open."""
+    def compare(self, pair: Pair, level: float, *, within: bool = False) -> Comparison:
+        """Compare one pair before adjustment for others, ``within`` these problems or over ones like them."""
         a, b = self._find_rows(pair)
         differences, units = self.compute_differences(pair)
         count, width = differences.size, self.scores.highest - self.scores.lowest
         ends = -width, width
         runs = share_variance([self.runs[name] for name in pair])
-        interval = estimate_over_differences(differences, ends, level, units if self._units else None, runs)
+        whole = estimate_over_differences(differences, ends, level, units if self._units else None, runs)
+        interval = self._estimate_sampling(pair, level) if within else whole
         spread = None
         if count > 1:
             spread = 0.0 if is_constant(differences, ends) else deviation(differences)
         difference = mean(differences) if count else None
-        test, reason = self._test(pair, difference, interval)
+        test, reason = self._test(pair, difference, interval, within=within)
         return Comparison(
             *pair,
             metric=self.values.name,
             level=level,
-            estimand="problems like these",
-            noises=self._split_noise(pair, interval, level),
+            estimand=THESE_PROBLEMS if within else "problems like these",
+            noises=self._split_noise(pair, whole, level),
             difference=difference,
             low=interval.low,
             high=interval.high,
@@ -137,43 +144,20 @@ class PairedBenchmark:
             df=interval.df,
         )
 
-    def _test(self, pair: Pair, difference: float | None, interval: Interval) -> tuple[FlipTest | None, str]:
-        """Return the test of a pair, by t if runs add to its variance, and what is missing or unusual."""
-        test = self._tests.get(pair)
-        if test is None:
+    def _test(
+        self, pair: Pair, difference: float | None, interval: Interval, *, within: bool
+    ) -> tuple[FlipTest | None, str]:
+        """Return the test of a pair, by t unless problems alone vary, and what is missing or unusual."""
+        if pair not in self.tested:
             what = f"shared {'cluster' if self._units else 'problem'}"
             some = format_count(self._count_units(pair), what)
             return None, f"{some}, and fewer than {FEWEST} cannot decide"
-        if not (interval.run_stderr and interval.stderr and interval.df and difference is not None):
-            return test, interval.reason
+        if difference is None or not (interval.stderr and interval.df and (within or interval.run_stderr)):
+            return self._tests.get(pair), interval.reason
         p = compute_t_p(difference, interval.stderr, interval.df)
-        reason = "; ".join(filter(None, [interval.reason, self._describe_lone(pair)]))
-        return FlipTest(p, _T_TEST), reason
-
-    def compare_within(self, pair: Pair, level: float) -> Comparison:
-        """Compare one pair on these problems with other samples, by t (``estimate_within_problems``)."""
-        like_these = self.compare(pair, level)
-        interval, difference = self._estimate_sampling(pair, level), like_these.difference
-        one = replace(
-            like_these,
-            estimand=THESE_PROBLEMS,
-            low=interval.low,
-            high=interval.high,
-            p=None,
-            verdict=Verdict.TOO_FEW,
-            method="",
-            interval_method=interval.method,
-            reason=interval.reason,
-            stderr=interval.stderr,
-            run_stderr=0.0,
-            df=interval.df,
-        )
-        if pair not in self.tested:
-            return replace(one, reason=like_these.reason)
-        if difference is None or not interval.stderr or not interval.df:
-            return one
-        p = compute_t_p(difference, interval.stderr, interval.df)
-        return replace(one, p=p, method=WITHIN_METHOD, verdict=Verdict.UNCLEAR)
+        if within:
+            return FlipTest(p, WITHIN_METHOD), interval.reason
+        return FlipTest(p, _T_TEST), "; ".join(filter(None, [interval.reason, self._describe_lone(pair)]))
 
     def _estimate_sampling(self, pair: Pair, level: float) -> Interval:
         """Return the interval of a difference for the same problems with other samples."""
@@ -212,21 +196,8 @@ class PairedBenchmark:
         rows = self._find_rows(pair)
         return Hypothesis(mean(differences), variance, sides, lambda: self._flips.draw_means(*rows))
 
-    def describe_few(self, pair: Pair) -> str:
-        """Explain that few of many problems make a pair's difference; empty if more do."""
-        differences, _ = self.compute_differences(pair)
-        near = 1e-9 * (self.scores.highest - self.scores.lowest)
-        differing = int(np.count_nonzero(np.abs(differences) > near))
-        if not differing or differing * FEW_OF > differences.size:
-            return ""
-        carry = "1 problem carries" if differing == 1 else f"{differing:,} problems carry"
-        equal = f"on {differences.size - differing:,} of {differences.size:,} problems the two are equal"
-        return f"{equal}: {carry} the difference"
-
     def _count_units(self, pair: Pair) -> int:
-        a, b = self._find_rows(pair)
-        shared = np.flatnonzero(self._known[a] & self._known[b]).tolist()
-        return len({self._units[column] for column in shared}) if self._units else len(shared)
+        return len(set(self.compute_differences(pair)[1]))
 
     def _list_problems(self, chosen: npt.NDArray[np.bool_]) -> tuple[str, ...]:
         return tuple(self.scores.problems[column] for column in np.flatnonzero(chosen).tolist())

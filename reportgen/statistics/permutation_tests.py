@@ -140,7 +140,7 @@ def _compute_exact_p(differences: IntArray) -> float:
     Every sum is one of the first half plus one of the second (Horowitz and Sahni 1974): 2 · 2^(n/2) sums and
     their counting by bisection instead of 2^n.
     """
-    least = _find_least(int(differences.sum()), differences.size)
+    least = abs(int(differences.sum())) - 2 * differences.size  # each may be one step off, in both sums
     if least <= 0:
         return 1.0
     half = differences.size // 2
@@ -148,11 +148,6 @@ def _compute_exact_p(differences: IntArray) -> float:
     above = first.size - np.searchsorted(first, least - second, side="left")
     below = np.searchsorted(first, -least - second, side="right")
     return float((above.sum() + below.sum()) / (first.size * second.size))
-
-
-def _find_least(total: int, count: int) -> int:
-    """Return the smallest sum that counts: each of ``count`` numbers may be one step off, in both sums."""
-    return abs(total) - 2 * count
 
 
 def _list_sums(numbers: IntArray) -> IntArray:
@@ -163,7 +158,7 @@ def _list_sums(numbers: IntArray) -> IntArray:
 
 
 def _compute_share(sums: FloatArray, differences: IntArray) -> float:
-    least = _find_least(int(differences.sum()), int(np.count_nonzero(differences)))
+    least = abs(int(differences.sum())) - 2 * np.count_nonzero(differences)  # as above
     return float((1 + np.count_nonzero(np.abs(sums) >= least)) / (1 + FLIPS))
 
 
@@ -269,11 +264,9 @@ def adjust_step_down(
     """Adjust p for a family of two or more by the largest statistic of hypotheses not yet rejected.
 
     The statistic is |d|/√(q + τ²) with q the variance over problems if the two do not differ and τ² what runs
-    add. Flips do not change q: the statistic of few problems is bounded, and hardly larger by chance than
-    that of many (Efron 1969); with runs, ``Hypothesis.normalize`` makes pairs comparable. Each draw flips the
-    signs of the differences, the same for all pairs, and moves each series by its own draw of what runs add
-    (Student's t). From the largest statistic down, p is the share of draws whose largest statistic among
-    those that remain is at least the observed one, and never below the p before it (Westfall and Young 1993,
+    add. Flips do not change q: the statistic of few problems is hardly larger by chance than that of many
+    (Efron 1969); with runs, ``Hypothesis.normalize`` makes pairs comparable. Each draw flips signs, the same
+    for all pairs, and moves each series by its own t draw of what runs add (Westfall and Young 1993,
     algorithm 4.1; Romano and Wolf 2005). ``alpha`` is for the critical value.
     """
     seen = [float(one.normalize(one.difference)) for one in hypotheses]

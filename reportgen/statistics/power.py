@@ -21,8 +21,7 @@ from reportgen.core.comparisons import (
     ScoresError,
 )
 from reportgen.statistics.distributions import t_quantile
-from reportgen.statistics.intervals import estimate_run_variance
-from reportgen.statistics.metrics import compute_problem_values, find_rows
+from reportgen.statistics.metrics import compute_problem_values
 from reportgen.statistics.pairs import FEWEST
 
 if TYPE_CHECKING:
@@ -30,13 +29,11 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import Comparison, Metric, ProblemScores
     from reportgen.core.model import FloatArray
-    from reportgen.statistics.metrics import ProblemValues
 
 _LEVEL: Final = 0.95
 _POINTS: Final = 201
 _DEVIATIONS: Final = 8
 _HALVINGS: Final = 48
-_NO_SPREAD: Final = "no two series whose differences have a spread"
 
 
 class _Rule(NamedTuple):
@@ -94,14 +91,14 @@ def _find_difference(rule: _Rule) -> float:
 def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
     """Estimate the power of a benchmark's comparisons, for a typical pair alone and in its family.
 
-    The pair has their medians of standard errors, degrees of freedom and problems, so that one series with
-    few problems does not change what is said of the others. Pairs without spread (a series and its copy) say
-    nothing about others and are left out.
+    The pair has their medians of standard errors, degrees of freedom and problems. Pairs without spread (a
+    series and its copy) say nothing about others and are left out.
     """
     usable = _select_usable(comparisons)
     if not usable:
         few = any(one.shared and one.p is None for one in comparisons)
-        reason = f"fewer than {FEWEST} shared problems cannot decide" if few else _NO_SPREAD
+        reason = "no two series whose differences have a spread"
+        reason = f"fewer than {FEWEST} shared problems cannot decide" if few else reason
         return Power(None, 0, (1, 1), None, 0, None, reason)
     alone = _make_rule(usable, step)
     difference, together = _find_difference(alone), _make_family_rule(alone, usable)
@@ -143,9 +140,8 @@ def find_half_step(scores: ProblemScores, metric: str) -> float:
     to the observed one, and so needs half a step more than one of continuous numbers (Feller 1968, VII.3).
     """
     some = scores.samples[scores.samples > 0]
-    if not some.size or some.min() < some.max() or not all(scores.binary):
-        return 0.0
-    if not metric.startswith(("mean", "avg")):
+    is_mean = metric.startswith(("mean", "avg"))
+    if not (is_mean and some.size and some.min() == some.max() and all(scores.binary)):
         return 0.0
     runs = max(Counter(run.series for run in scores.runs).values())
     return (scores.highest - scores.lowest) / (int(some[0]) * runs * len(scores.problems))
@@ -174,81 +170,50 @@ class _Design(NamedTuple):
     runs: int
 
 
-class _Variances(NamedTuple):
-    """Components of the variance of a difference: both sides together, per problem, sample and run.
+class _Parts(NamedTuple):
+    """Parts of the variance of a typical difference, both sides together, and its degrees of freedom."""
 
-    V = (problems + run_problem/r + answers/(m r))/P + runs/r for P problems, m samples and r runs.
-    """
-
-    # between problems, in the true difference of the two series
     problems: float
-    # of run × problem; 0 with one run, where it is part of ``problems``
-    run_problem: float
-    # of one answer; 0 if unknown, and then part of the term above
-    answers: float
-    # between runs, beyond what answers explain
+    answers: float  # sampled ones; 0 if unknown, and then part of ``problems``
     runs: float
+    df: float
 
-    def of_problems(self, design: _Design) -> float:
-        """Return the part that more problems reduce."""
-        answers = self.answers / (design.samples * design.runs)
-        return (self.problems + self.run_problem / design.runs + answers) / design.problems
+    @property
+    def total(self) -> float:
+        """The variance of the difference."""
+        return self.problems + self.answers + self.runs
 
-    def of_runs(self, design: _Design) -> float:
-        """Return the part that only more runs reduce."""
-        return self.runs / design.runs
+    def scale(self, now: _Design, design: _Design) -> _Parts:
+        """Return the parts with another design: each is divided by how often it is drawn."""
+        problems, samples, runs = (old / new for old, new in zip(now, design, strict=True))
+        answers = self.answers * problems * samples * runs
+        scaled = self._replace(problems=self.problems * problems, answers=answers, runs=self.runs * runs)
+        factor = scaled.approximate_df(design) / self.approximate_df(now)
+        return scaled._replace(df=self.df * factor)
 
-    def divide_by_df(self, design: _Design) -> tuple[float, float]:
-        """Return the squares of both parts over their degrees of freedom; see ``RunVariance.df``."""
-        of_problems, of_runs = self.of_problems(design), self.of_runs(design)
-        over_df = 0.0
-        if of_runs and design.runs > 1:
-            share = of_runs / (of_runs + of_problems)
-            over_df = 2 * (of_runs / 2) ** 2 / ((design.runs - 1) * share**2)
-        return of_problems**2 / (design.problems - 1), over_df
+    def approximate_df(self, design: _Design) -> float:
+        """Return Satterthwaite's degrees of freedom if the runs of both sides vary alike."""
+        # Those of runs are (r - 1)(τ²/S²)² a side, as in ``RunVariance.df``.
+        of_problems = (1 - self.runs / self.total) ** 2 / (design.problems - 1)
+        return 1 / (of_problems + (1 / (2 * (design.runs - 1)) if self.runs else 0.0))
 
-    def calibrate(self, now: _Design, alone: _Rule) -> tuple[float, float]:
-        """Return the factors of standard errors and degrees of freedom that leave those of today as they are.
-
-        The standard error differs from the expected one if a variance was raised to 0, the degrees of freedom
-        if the runs of one series vary more than those of another.
-        """
-        total, expected = self.of_problems(now) + self.of_runs(now), self.divide_by_df(now)
-        fewer = math.isfinite(alone.df) and expected[1] > 0
-        return alone.stderr / math.sqrt(total), alone.df * sum(expected) / total**2 if fewer else 1.0
-
-    def list_components(self, now: _Design, unknown: dict[str, str]) -> tuple[Component, ...]:
-        """Return the components of the current standard error."""
-        cells = now.problems * now.runs
-        parts = (
-            ("problems", self.problems / now.problems, "problems"),
-            ("answers", self.answers / (cells * now.samples), "answers"),
-            ("run_problem", self.run_problem / cells, "runs"),
-            ("runs", self.of_runs(now), "runs"),
-        )
+    def list_components(self, unknown: dict[str, str]) -> tuple[Component, ...]:
+        """Return the components of the standard error."""
+        parts = zip(self._fields, self[:3], strict=False)
         return tuple(
-            Component(name, None if known in unknown else math.sqrt(part), unknown.get(known, ""))
-            for name, part, known in parts
+            Component(name, None if name in unknown else math.sqrt(part), unknown.get(name, ""))
+            for name, part in parts
         )
 
     def list_halvings(self, now: _Design, unknown: dict[str, str]) -> tuple[Halving, ...]:
         """Return the problems, samples or runs that alone would halve the standard error, if they can."""
-        of_problems, of_runs = self.of_problems(now), self.of_runs(now)
-        target = (of_problems + of_runs) / 4
-        fixed = (self.problems + self.run_problem / now.runs) / now.problems + of_runs
-        by_run = (self.run_problem + self.answers / now.samples) / now.problems + self.runs
-        # Each variance, and the target for it given the other parts.
-        parts = (
-            ("problems", "problems", of_problems * now.problems, target - of_runs),
-            ("samples", "answers", self.answers / (now.runs * now.problems), target - fixed),
-            ("runs", "runs", by_run, target - self.problems / now.problems),
-        )
+        reduced = self.problems + self.answers, self.answers, self.answers + self.runs
         halvings = []
-        for what, known, variance, room in parts:
-            needed = None
+        for what, known, number, part in zip(now._fields, self._fields, now, reduced, strict=False):
+            room, needed = part - 0.75 * self.total, None
             if known not in unknown and room > 0:
                 # A tiny excess over a whole number is rounding.
-                needed = math.ceil(variance / room - 1e-9)
+                needed = math.ceil(number * part / room - 1e-9)
             halvings.append(Halving(what, needed, unknown.get(known, "")))
         return tuple(halvings)
 
@@ -263,39 +228,36 @@ def plan(
 ) -> Plan:
     """Estimate how often a true difference is found with other numbers of problems, samples and runs.
 
-    The variance of the difference of a typical pair is split by analysis of variance into sampling, run ×
-    problem, runs, and the rest as problems (Searle et al. 1992, 4.7; none is below 0), and combined for
-    another design. ``difference`` is in the unit of the scores; by default the one that is found four times
-    in five now. Raises a ScoresError if no two series have differences with a spread, some series have one
-    run and others several, or it is not above 0.
+    The variance of the difference of a typical pair has the parts of ``pairs.PairedBenchmark``: sampling,
+    runs, and the rest as problems. ``difference`` is in the unit of the scores; by default the one that is
+    found four times in five now. Raises a ScoresError if no two series have differences with a spread, some
+    series have one run and others several, or it is not above 0.
     """
     if difference is not None and not difference > 0:
         raise ScoresError(f"a difference of {difference:g} is none to look for", "Give one above 0")
-    power = estimate_power(comparisons, find_half_step(scores, str(metric)))
+    half_step = find_half_step(scores, str(metric))
+    power = estimate_power(comparisons, half_step)
     if power.difference is None or power.stderr is None:
         raise ScoresError(f"there is nothing to plan with: {power.reason}", "Give two series that differ")
-    values = compute_problem_values(scores, metric, k)
+    name = compute_problem_values(scores, metric, k).name
     now = _find_design(scores, power.problems)
-    variances, unknown = _split_variances(scores, values, comparisons, now)
-    alone = _make_rule(usable := _select_usable(comparisons), 0.0)
-    family = _make_family_rule(alone, usable)
-    scale, df_scale = variances.calibrate(now, alone)
+    parts, unknown = _split_variance(scores, name, comparisons, now)
+    family = _make_family_rule(_make_rule(usable := _select_usable(comparisons), 0.0), usable)
     planner = _Planner(
         difference or float(f"{power.family_difference or power.difference:.2g}"),
-        variances,
-        scale,
-        df_scale,
+        now,
+        parts,
         family_share=family.least / power.stderr if family else 0.0,
-        step=scores.highest - scores.lowest if find_half_step(scores, values.name) else 0.0,
+        step=scores.highest - scores.lowest if half_step else 0.0,
     )
     return Plan(
         difference=planner.difference,
         power=power,
         samples=now.samples,
         runs=now.runs,
-        components=variances.list_components(now, unknown),
-        designs=planner.plan_designs(now, unknown),
-        halvings=variances.list_halvings(now, unknown),
+        components=parts.list_components(unknown),
+        designs=planner.plan_designs(unknown),
+        halvings=parts.list_halvings(now, unknown),
     )
 
 
@@ -315,14 +277,14 @@ class _Planner(NamedTuple):
     """Power of designs; ``step`` is ``find_half_step`` of one problem with one sample and one run."""
 
     difference: float
-    variances: _Variances
-    scale: float
-    df_scale: float
+    now: _Design
+    parts: _Parts
     family_share: float
     step: float
 
-    def plan_designs(self, now: _Design, unknown: dict[str, str]) -> tuple[PlannedDesign, ...]:
+    def plan_designs(self, unknown: dict[str, str]) -> tuple[PlannedDesign, ...]:
         """Plan half to eight times the problems, each with other samples, and then other runs."""
+        now = self.now
         samples = dict.fromkeys([now.samples] if "answers" in unknown else [1, now.samples, 4 * now.samples])
         runs = [] if "runs" in unknown else [2 * now.runs, 4 * now.runs]
         others = [*((count, now.runs) for count in samples), *((now.samples, count) for count in runs)]
@@ -331,11 +293,9 @@ class _Planner(NamedTuple):
 
     def plan_design(self, design: _Design) -> PlannedDesign:
         """Return how often the difference is found with a design."""
-        of_problems, of_runs = self.variances.of_problems(design), self.variances.of_runs(design)
-        total = of_problems + of_runs
-        df = self.df_scale * total**2 / sum(self.variances.divide_by_df(design))
-        step = 0.0 if of_runs else self.step / (design.samples * design.runs * design.problems)
-        alone = _Rule(stderr=self.scale * math.sqrt(total), df=df, step=step)
+        parts = self.parts.scale(self.now, design)
+        step = 0.0 if parts.runs else self.step / (design.samples * design.runs * design.problems)
+        alone = _Rule(stderr=math.sqrt(parts.total), df=parts.df, step=step)
         family = None
         if self.family_share:
             family = alone._replace(least=self.family_share * alone.stderr)
@@ -348,29 +308,22 @@ class _Planner(NamedTuple):
         )
 
 
-def _split_variances(
-    scores: ProblemScores, values: ProblemValues, comparisons: Sequence[Comparison], now: _Design
-) -> tuple[_Variances, dict[str, str]]:
-    """Return the variances, and by name the reasons for unknown ones."""
+def _split_variance(
+    scores: ProblemScores, metric: str, comparisons: Sequence[Comparison], now: _Design
+) -> tuple[_Parts, dict[str, str]]:
+    """Return the parts of the variance of a typical pair, and by name the reasons for unknown ones."""
     usable = _select_usable(comparisons)
-    seen = mean((one.stderr or 0.0) ** 2 - one.run_stderr**2 for one in usable) * now.problems
-    of_runs = mean(one.run_stderr**2 for one in usable) * now.runs
-    unknown = {}
-    answers, run_problem = 0.0, 0.0
-    if values.name != "mean" and not values.name.startswith("avg@"):
-        unknown["answers"] = f"how {values.name} varies with the number of samples is not planned"
+    seen = mean((one.stderr or 0.0) ** 2 - one.run_stderr**2 for one in usable)
+    runs, answers, unknown = mean(one.run_stderr**2 for one in usable), 0.0, {}
+    if metric != "mean" and not metric.startswith("avg@"):
+        unknown["answers"] = f"how {metric} varies with the number of samples is not planned"
     elif now.samples == 1:
         unknown["answers"] = "with 1 sample a problem it is part of what stands under problems"
     else:
-        answers = 2 * float(np.nanmean(scores.variance))
+        answers = 2 * float(np.nanmean(scores.variance)) / (now.problems * now.samples * now.runs)
     if now.runs == 1:
         unknown["runs"] = "each series has 1 run, so what another seed would change is not known"
-    else:
-        own = [
-            estimate_run_variance(values.runs[find_rows(scores, place)])
-            for place in range(len(scores.series))
-        ]
-        square = mean(one.residual for one in own if one is not None) * now.problems
-        run_problem = max(0.0, 2 * square - answers / now.samples)
-    rest = seen - run_problem / now.runs - answers / (now.samples * now.runs)
-    return _Variances(max(0.0, rest), run_problem, answers, of_runs), unknown
+    problems, rule = max(0.0, seen - answers), _make_rule(usable, 0.0)
+    # The standard error of a typical pair is the median one, and answers may explain more than is seen.
+    scale = rule.stderr**2 / (problems + answers + runs)
+    return _Parts(problems * scale, answers * scale, runs * scale, rule.df), unknown

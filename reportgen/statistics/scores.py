@@ -25,7 +25,6 @@ from reportgen.statistics.distributions import (
     deviation,
     find_t_ends,
     mean,
-    normal_quantile,
     t_quantile,
 )
 from reportgen.statistics.intervals import (
@@ -301,8 +300,8 @@ def score_totals(
         problems = {run.problems for run in runs}
         score = score_total(
             series,
-            _calculate_mean(values) if values else None,
-            _calculate_mean(errors) if values and len(errors) == len(values) else None,
+            statistics.fmean(values) if values else None,
+            statistics.fmean(errors) if values and len(errors) == len(values) else None,
             metric=runs[0].metric,
             problems=(problems.pop() or 0) if len(problems) == 1 else 0,
             runs=min((run.runs for run in runs if run.runs), default=None),
@@ -319,14 +318,6 @@ def score_totals(
         reason = "; ".join(filter(None, reasons))
         scores.append(replace(score, runs=score.runs or len(values), reason=reason))
     return tuple(scores)
-
-
-def _calculate_mean(values: Sequence[float]) -> float:
-    """Return the mean, also where the sum is beyond a double."""
-    try:
-        return statistics.fmean(values)
-    except OverflowError:
-        return sum(value / len(values) for value in values)
 
 
 def make_empty_scores(series: Sequence[str], ends: tuple[float, float]) -> ProblemScores:
@@ -364,7 +355,7 @@ def score_total(
         return replace(score, reason="no standard error is reported")
     if runs == 1:
         return replace(score, reason="1 run has no spread")
-    quantile = t_quantile((1 + check_level(level)) / 2, runs - 1) if runs else normal_quantile(level)
+    quantile = t_quantile((1 + check_level(level)) / 2, runs - 1 if runs else math.inf)
     score = replace(score, between_runs=stderr * math.sqrt(runs) if runs else None)
     half = quantile * stderr
     if not 0 < half < math.inf:

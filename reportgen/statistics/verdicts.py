@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import Score
     from reportgen.core.model import Curve, FloatArray
 
+ALPHA = 0.05
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 
 
 def adjust_comparisons(
-    comparisons: Sequence[Comparison], *, alpha: float = 0.05, higher_is_better: bool = True
+    comparisons: Sequence[Comparison], *, higher_is_better: bool = True
 ) -> tuple[Comparison, ...]:
     """Adjust the p of comparisons shown together by Holm and add verdicts (see ``decide``).
 
@@ -45,15 +46,15 @@ def adjust_comparisons(
         p, verdict = None, comparison.verdict
         if comparison.p is not None:
             p = next(adjusted)
-            verdict = decide(comparison, p, alpha, higher_is_better=higher_is_better)
+            verdict = decide(comparison, p, higher_is_better=higher_is_better)
         judged.append(replace(comparison, adjusted_p=p, tested_together=len(tested), verdict=verdict))
     return tuple(judged)
 
 
-def decide(comparison: Comparison, p: float, alpha: float, *, higher_is_better: bool) -> Verdict:
-    """Return ``BETTER`` or ``WORSE`` if p < ``alpha`` and the interval excludes 0, else ``UNCLEAR``."""
+def decide(comparison: Comparison, p: float, *, higher_is_better: bool) -> Verdict:
+    """Return ``BETTER`` or ``WORSE`` if p < ``ALPHA`` and the interval excludes 0, else ``UNCLEAR``."""
     low, high = comparison.low, comparison.high
-    if p >= alpha or low is None or high is None or low <= 0 <= high:
+    if p >= ALPHA or low is None or high is None or low <= 0 <= high:
         return Verdict.UNCLEAR
     return Verdict.BETTER if ((comparison.difference or 0.0) > 0) is higher_is_better else Verdict.WORSE
 
@@ -108,12 +109,11 @@ def find_leader(
     others: Iterable[str],
     *,
     higher_is_better: bool = True,
-    alpha: float = 0.05,
     missing: str = "not every pair was compared",
 ) -> Lead:
     """Find out whether ``first``, the series with the best number, is better than each other one.
 
-    This is the intersection-union test (Berger 1982): p of each pair is below ``alpha`` without adjustment
+    This is the intersection-union test (Berger 1982): p of each pair is below ``ALPHA`` without adjustment
     for other pairs, since a wrong leader needs a wrong verdict on its pair with the best series. Comparisons
     of other pairs are skipped. If ``first`` does not lead, nobody does: ``tested`` if a test shows that it is
     not clearly better than one of them, not ``tested`` if a pair could not be tested, with the first reason:
@@ -128,7 +128,7 @@ def find_leader(
             continue
         p = one.p * one.family_blocks
         one = one if one.a == first else swap_sides(one)
-        verdicts.add(decide(one, p, alpha, higher_is_better=higher_is_better))
+        verdicts.add(decide(one, p, higher_is_better=higher_is_better))
     if verdicts - {Verdict.BETTER}:
         return Lead(None, tested=True)
     if untested:
@@ -213,7 +213,6 @@ def compare_curves(
     at: float,
     metric: str = "",
     level: float = 0.95,
-    alpha: float = 0.05,
     higher_is_better: bool = True,
 ) -> Comparison:
     """Compare the runs of two series, a minus b, by Welch's t test (1947): runs are the units.
@@ -236,7 +235,7 @@ def compare_curves(
     if a.illustrative or b.illustrative:
         return replace(comparison, verdict=Verdict.UNCLEAR, reason=_ILLUSTRATIVE)
     tested = compare_run_values(comparison, sides[0], sides[1])
-    return adjust_comparisons([tested], alpha=alpha, higher_is_better=higher_is_better)[0]
+    return adjust_comparisons([tested], higher_is_better=higher_is_better)[0]
 
 
 def compare_run_values(comparison: Comparison, first: FloatArray, second: FloatArray) -> Comparison:
@@ -268,11 +267,9 @@ def add_t(comparison: Comparison, stderr: float, df: float, method: str, interva
 
 
 def _describe_few_runs(comparison: Comparison) -> str:
-    if comparison.runs == (1, 1):
-        return "one run each"
     sides = zip(comparison.runs, (comparison.a, comparison.b), strict=True)
     few = [f"{'one run' if runs else 'no run'} of {name}" for runs, name in sides if runs < 2]  # noqa: PLR2004
-    return " and ".join(few)
+    return "one run each" if comparison.runs == (1, 1) else " and ".join(few)
 
 
 def compare_at_end(
@@ -335,10 +332,6 @@ def _find_lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool)
             continue
         pair = compare_curves(first, other, at=step, level=level, higher_is_better=higher_is_better)
         compared.append(_use_pooled(pair, *pooled) if pooled else pair)
-        # Mostly the nearest pair alone decides.
-        lead = find_leader(compared[-1:], first.series, [other.series], higher_is_better=higher_is_better)
-        if lead.tested and lead.series is None:
-            return lead
     names, missing = [curve.series for curve in others], "no step that both sides reach"
     return find_leader(compared, first.series, names, higher_is_better=higher_is_better, missing=missing)
 

@@ -92,20 +92,20 @@ class Field:
         shift = self.tau * SHIFTS[self.shape](rng, (self.models, self.runs))
         own = rng.normal(0, 0.3, (self.models, self.runs, self.problems)) if self.runs > 1 else 0.0
         logits = base[:, None, :] + shift[:, :, None] + own
-        right = rng.random((*logits.shape, self.samples)) < (1 / (1 + np.exp(-logits)))[..., None]
-        values = right.astype(np.float64)
-        alone = matrix(
-            values.reshape(-1, self.problems, self.samples), series=["run"] * values[:, :, 0, 0].size
-        )
-        return replace(
-            alone,
-            series=tuple(f"m{place:02}" for place in range(self.models)),
-            runs=tuple(
-                RunOfSeries(place // self.runs, str(place % self.runs), None)
-                for place in range(len(alone.runs))
-            ),
-            binary=(True,) * self.models,
-        )
+        return answer(rng, logits, self.samples)
+
+
+def answer(rng: Generator, logits: FloatArray, samples: int) -> ProblemScores:
+    """Answers, 1 or 0, of models with runs; ``logits`` are of shape (models, runs, problems)."""
+    models, runs, problems = logits.shape
+    right = rng.random((*logits.shape, samples)) < (1 / (1 + np.exp(-logits)))[..., None]
+    alone = matrix(right.astype(np.float64).reshape(-1, problems, samples), series=["run"] * (models * runs))
+    return replace(
+        alone,
+        series=tuple(f"m{place:02}" for place in range(models)),
+        runs=tuple(RunOfSeries(place // runs, str(place % runs), None) for place in range(models * runs)),
+        binary=(True,) * models,
+    )
 
 
 def count_called(found: Sequence[Comparison]) -> int:

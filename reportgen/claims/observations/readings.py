@@ -61,19 +61,19 @@ def observe_best(field: Field) -> Iterator[Observation]:
         key=lambda one: (-field.sign * one.value, one.step, one.series.name),
     )
     first, *others = best
-    most, fact = ("highest", "peak") if field.sign > 0 else ("lowest", "peak")
+    most = "highest" if field.sign > 0 else "lowest"
     level = [one for one in others if field.is_level(first.value, one.value)]
     names = [one.series.name for one in best]
     if level:
         listed = [f"{one.series.name} ({one.placed})" for one in (first, *level)]
         text = f"The {most} readings are level: {format_few(listed, _MOST_NAMED)}."
     else:
-        other = f"; that of {names[1]} is {others[0].placed}" if len(best) == _PAIR else ""
-        text = f"The {most} reading is {first}, of {names[0]} {first.position}{other}."
+        other = f"; {names[1]} reaches {others[0].placed}" if len(best) == _PAIR else ""
+        text = f"{names[0]} has the {most} reading, {first.placed}{other}."
     yield observe(
         Rule.BEST,
         text,
-        [one.format_fact(fact) for one in best[:_MOST_NAMED]],
+        [one.format_fact("peak") for one in best[:_MOST_NAMED]],
         (field.criterion, 1.0),
         names,
         steps=(first.step, first.step),
@@ -94,8 +94,12 @@ def observe_order(field: Field) -> Iterator[Observation]:
         f"{a.series.name} and {b.series.name}" for a, b in pairwise(read) if field.is_level(a.value, b.value)
     ]
     direction = "best" if field.ranks else "highest"
-    text = f"The last readings, {direction} first: {format_few(listed, _MOST_NAMED)}"
-    text += f"; level: {', '.join(level[:_MOST_NAMED])}." if level else "."
+    text = f"{listed[0]} ends {direction}, before {format_few(listed[1:], _MOST_NAMED)}."
+    if level and len(read) == _PAIR:
+        text = f"{listed[0]} and {listed[1]} end level."
+    elif level:
+        text = f"The last readings, {direction} first: {format_few(listed, _MOST_NAMED)}; level: "
+        text += f"{', '.join(level[:_MOST_NAMED])}."
     evidence = [one.format_fact("final") for one in read[:_MOST_NAMED]]
     basis, names = field.rate(read[0].value - read[-1].value), [one.series.name for one in read]
     steps = min(one.step for one in read), latest
@@ -181,8 +185,9 @@ def observe_falls(field: Field) -> Iterator[Observation]:
         best, last = one.find_best(), one.read(-1)
         if field.is_level(best.value, last.value):
             continue
-        below = "lower" if field.sign > 0 else "higher"
-        text = f"{one.name} ends {below} than its best: {last.placed}, {best.placed}."
+        size = field.format_size(last.value - best.value)
+        below = f"{size} {'below' if field.sign > 0 else 'above'} its best"
+        text = f"{one.name} ends {below}: {last.placed}, after {best.placed}."
         evidence, basis = (
             [best.format_fact("peak"), last.format_fact("final")],
             field.rate(best.value - last.value),

@@ -61,13 +61,11 @@ def draw_observations(
     found = find_observations(planned.topics, place, inputs.answers, inputs.sources, settings.rules)
     sources = [inputs.sources[name] for name in dict.fromkeys(one.request.source for one in planned.topics)]
     titles = join_names([source.settings.title or source.name for source in sources])
-    sentence = "Written automatically from the data."
-    if not found:
-        sentence = "No rule has found anything to say."
+    sentence = "Generated from the data" if found else "No rule has found anything to say"
     runs = describe_topic_runs(planned.topics, inputs.answers)
     more = max(0, len(found) - settings.count)
-    left_out = f" {more:,} more {'was' if more == 1 else 'were'} found." if more else ""
-    caption = f"{sentence}{left_out} Source: {titles}{list_cautions(sources)}."
+    left_out = f"; {more:,} more" if more else ""
+    caption = f"{sentence}{left_out}. Source: {titles}{list_cautions(sources)}."
     return Observations(
         id=planned.block.id,
         title=settings.title or "Observations",

@@ -185,7 +185,7 @@ def _describe_scores(
             for way, those in ways.items()
         ),
         "" if ways else "No interval is known.",
-        "" if several else "One run each: about these checkpoints, not about training again.",
+        "" if several else "One run each: about these checkpoints, not about other seeds.",
         *wording.group_reasons((score.series, score.reason) for score in every),
         *wording.list_protocol_notes(context, names)[0],
         *wording.list_found_notes(problems.notes, names),

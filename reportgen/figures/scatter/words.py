@@ -144,7 +144,7 @@ class ScatterWords(Struct, frozen=True, dict=True):
         if scatter.front:
             listed = join_names(scatter.front)
             rest = len(scatter.points) - len(scatter.front)
-            sentences.append(f"Shown to be on the Pareto front: {listed}{'; no other is' if rest else ''}.")
+            sentences.append(f"On the Pareto front: {listed}{'; no other is shown to be' if rest else ''}.")
         elif scatter.front is not None:
             sentences.append("No series is shown to be on the Pareto front.")
         return " ".join(sentences)

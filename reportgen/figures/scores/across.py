@@ -156,7 +156,7 @@ def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreCont
 
 def _write_best(across: AcrossBenchmarks, order: list[int], context: ScoreContext, *, average: bool) -> str:
     """Return which series has the best average, if there is one, and that nothing is tested."""
-    untested = "Without a baseline nothing is tested: name one to see which differences are real."
+    untested = "Set baseline: to test differences."
     if _has_totals_only(across):
         untested = "Totals are not tested: the problems behind them are not known."
     if not average:

@@ -17,6 +17,7 @@ from reportgen.figures.scores.wording import (
     describe_adjustment,
     describe_family_blocks,
     describe_method,
+    describe_noises,
     format_difference,
     format_interval,
     format_level,
@@ -62,7 +63,7 @@ VERDICT_MARKS = {
 _VERDICT_SENTENCES = {
     Verdict.BETTER: ("is better", "are better"),
     Verdict.WORSE: ("is worse", "are worse"),
-    Verdict.UNCLEAR: ("shows no clear difference", "show no clear difference"),
+    Verdict.UNCLEAR: ("is not distinguishable", "are not distinguishable"),
     Verdict.TOO_FEW: ("is not tested", "are not tested"),
 }
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
@@ -145,12 +146,14 @@ def write_answer(compared: Sequence[Comparison], introduced: str, context: Score
     """
     if not compared:
         return f"There is no other series to hold against {introduced}."
-    alone = f" ({_describe_difference(compared[0], context)})" if len(compared) == 1 else ""
-    return f"Against {introduced}: {describe_verdicts(compared)}{alone}."
+    alone = f", {_describe_difference(compared[0], context)}" if len(compared) == 1 else ""
+    decided = [pair.runs for pair in compared if pair.verdict in _OPPOSITE]
+    about = " (these checkpoints)" if decided and all(max(runs) == 1 for runs in decided) else ""
+    return f"Against {introduced}: {describe_verdicts(compared)}{alone}{about}."
 
 
 def describe_verdicts(compared: Sequence[Comparison]) -> str:
-    """Join the series by verdict: ``A is better; B and C show no clear difference``."""
+    """Join the series by verdict: ``A is better; B and C are not distinguishable``."""
     groups = [(verdict, [pair.a for pair in compared if pair.verdict is verdict]) for verdict in Verdict]
     return "; ".join(
         f"{join_names(names, most=_MOST_SERIES)} {_VERDICT_SENTENCES[verdict][len(names) > 1]}"
@@ -232,6 +235,7 @@ def draw_comparison(
         if len(counts) > 1:
             shared = f"n = {counts[0]} to {counts[-1]} problems shared by a pair; {_LEFT_OUT}"
         how += describe_comparisons(scored.comparisons, context, "pair")
+        how += describe_noises(scored.comparisons, context)
         how += list_reasons((pair, "") for pair in scored.comparisons)
     about = ", these problems" if settings.estimand == THESE_PROBLEMS else ""
     notes = list_found_notes(scored.problems.notes, pairs.series)

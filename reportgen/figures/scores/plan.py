@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import TARGET_POWER
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Stack
-from reportgen.core.words import describe_chance, format_count, format_percent, join_names
+from reportgen.core.words import format_count, format_percent, join_names
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
@@ -34,7 +34,6 @@ _FOUND_NOTE = "Detected: the comparison gets a verdict, for a pair with the mean
 _PARTS = {
     "problems": "from problems",
     "answers": "from sampled answers",
-    "run_problem": "from runs on single problems",
     "runs": "from runs",
 }
 
@@ -89,7 +88,7 @@ def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
     unable = [one.what for one in plan.halvings if one.needed is None and not one.reason]
     unknown = [one.what for one in plan.halvings if one.reason]
     halvings = (
-        f"Half the width of an interval takes {' or '.join(able)}." if able else "",
+        f"Halving an interval takes {' or '.join(able)}." if able else "",
         f"No number of {' or '.join(unable)} alone can halve it." if unable else "",
         f"What more {' or '.join(unknown)} would do is not known." if unknown else "",
     )
@@ -107,8 +106,8 @@ def _describe_power(power: Power, context: ScoreContext) -> str:
     runs = f" and {fewest if fewest == most else f'{fewest} to {most}'} runs of each series"
     basis = f"{format_count(power.problems, 'problem')} of {context.benchmark}{runs if most > 1 else ''}"
     least = format_difference(power.family_difference or power.difference or 0.0, context, signed=False)
-    chance = describe_chance(TARGET_POWER)
-    return f"With the {basis}, a true difference of {least} would be detected {chance}{among}."
+    power_percent = format_percent(TARGET_POWER, decimals=0)
+    return f"The {basis} give {power_percent} power for a true difference of {least}{among}."
 
 
 def build_plan_table(table_id: str, plan: Plan, context: ScoreContext) -> ResultTable:
@@ -186,7 +185,7 @@ def _draw_plan_figure(
         id=figure_id,
         kind=spec.kind,
         title=spec.title,
-        subtitle="by number of problems, a line for other numbers of samples and runs",
+        subtitle="by number of problems, one line per number of samples and runs",
         summary=_write_plan_summary(plan, context),
         source=describe_source(context),
         numbers={"difference": plan.difference},
@@ -201,8 +200,7 @@ def _write_plan_summary(plan: Plan, context: ScoreContext) -> str:
     now = (plan.power.problems, plan.samples, plan.runs)
     present = next(one for one in plan.designs if (one.problems, one.samples, one.runs) == now)
     size = format_difference(plan.difference, context, signed=False)
-    found = f"is found in {_build_cell(present).text} of cases"
-    return f"With the data as they are a true difference of {size} {found}."
+    return f"The current data detect a true difference of {size} in {_build_cell(present).text} of cases."
 
 
 def _make_plan_curves(plan: Plan) -> Iterator[Curve]:

@@ -252,4 +252,4 @@ class _ScoreFigure(Struct, frozen=True):
     def describe_runs(self) -> str:
         """Say what no interval is about where each series has one run."""
         single = all(score.runs == 1 and score.estimand == "problems like these" for score in self.shown)
-        return "One run each: about these checkpoints, not about training again." if single else ""
+        return "One run each: about these checkpoints, not about other seeds." if single else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from reportgen.core.words import (
 from reportgen.figures.axis import Axis, make_linear_axis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from reportgen.core.comparisons import Comparison, OutcomeNotes, RankRange, RunSpread, Score
     from reportgen.figures.plot import ScoreContext
@@ -225,6 +226,22 @@ def describe_adjustment(compared: Sequence[Comparison], together: str) -> str:
 
 FDR_NOTE = "of the pairs called different, at most about 5% are expected to be wrong"
 """Meaning of verdicts by the false discovery rate."""
+
+
+_NOISES = {"answers": "sampled answers", "problems": "problems", "runs": "runs"}
+
+
+def describe_noises(compared: Sequence[Comparison], context: ScoreContext) -> Iterator[str]:
+    """Describe where the standard error of a typical difference comes from, if it is known."""
+    words = []
+    for name, source in _NOISES.items():
+        known = [getattr(one.noises, name) for one in compared if one.noises is not None]
+        values = [value for value in known if value is not None]
+        if values:
+            words.append(f"{format_difference(median(values), context, signed=False)} from {source}")
+    if words:
+        which = "" if len(compared) == 1 else ", the median of the pairs"
+        yield f"Standard error of a difference{which}: {join_names(words)}."
 
 
 def describe_family_blocks(compared: Sequence[Comparison]) -> str:

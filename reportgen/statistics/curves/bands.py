@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.statistics.bounded import cut_ends, move_ends, move_share
+from reportgen.statistics.bounded import cut_ends, move_ends
 from reportgen.statistics.distributions import check_level, t_quantile
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def get_given_band(
     """Return the interval given by the input at each step, or NaN if it gives none.
 
     A standard error becomes an interval at ``level``: by Student's t with n - 1 degrees of freedom if the
-    input gives n, otherwise by the normal distribution; of a score between two ends by
-    ``_find_score_ends``, and of values with ``bounds`` by ``bounded.move_ends``.
+    input gives n, otherwise by the normal distribution, inside ``bounds`` by ``bounded.move_ends``. A mean
+    score, which ``low`` and ``high`` bound, has that of ``intervals.make_unseen_interval`` without a spread.
     """
     if given.stderr is None:
         none = np.full_like(values, np.nan)
@@ -78,31 +78,17 @@ def get_given_band(
         quantile = np.full_like(values, t_quantile((1 + level) / 2, math.inf))
         if given.n is not None:
             quantile = np.where(np.isfinite(given.n), _t_quantile(given.n, level), quantile)
+        lowest, highest = bounds or (-math.inf, math.inf)
+        if given.low is not None and given.high is not None:
+            lowest, highest = float(np.nanmin(given.low)), float(np.nanmax(given.high))
         half = quantile * given.stderr
-        low, high = move_ends(values, half, half, bounds or (-math.inf, math.inf))
-        if given.low is not None and given.high is not None and given.n is not None:
-            low, high = _find_score_ends(values, half, given.n, (given.low, given.high), level)
+        low, high = move_ends(values, half, half, (lowest, highest))
+        if given.low is not None and given.n is not None:
+            equal, unseen = ~(half > 0) & np.isfinite(given.n), 1 - ((1 - level) / 2) ** (1 / given.n)
+            low = np.where(equal, values - unseen * (values - lowest), low)
+            high = np.where(equal, values + unseen * (highest - values), high)
     known = np.isfinite(low) & np.isfinite(high)
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
-
-
-def _find_score_ends(
-    values: FloatArray, half: FloatArray, n: FloatArray, ends: tuple[FloatArray, FloatArray], level: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of the interval of each mean score over n problems, which ``ends`` bound.
-
-    It is made on the logit scale (``bounded.move_share``), as in ``intervals.estimate_over_problems``, which
-    has the problems and corrects one end by them. Without a spread it is ``intervals.make_unseen_interval``:
-    n problems of one score leave a share of 1 - ((1 - level)/2)^(1/n) unseen.
-    """
-    width = ends[1] - ends[0]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share, step = (values - ends[0]) / width, half / width
-        low, high = (ends[0] + width * move_share(share, by) for by in (-step, step))
-        unseen = 1 - ((1 - level) / 2) ** (1 / n)
-    equal = ~(half > 0) & np.isfinite(n)
-    low = np.where(equal, values - unseen * (values - ends[0]), low)
-    return low, np.where(equal, values + unseen * (ends[1] - values), high)
 
 
 def _find_ends(

@@ -75,11 +75,9 @@ def compute_curves(
 
     With ``smooth``, by which ``reduced`` was smoothed, centre and band are those of the smoothed runs, and
     ``Curve.raw`` is the centre of the unsmoothed ones. An interval that the input gives for a single run is
-    its band (``Curve.given``) and moves with the centre under smoothing; with several runs it is not used
-    (``CurveSet.given_ignored``). ``series`` selects some, in this order. With ``peak="simultaneous"`` means
-    over several runs have ``Curve.extremes``. Intervals stay inside ``ends``, the smallest and largest
-    possible value (``bounded.move_ends``). Of ``illustrative`` runs, nothing is tested. Raises a ValueError
-    if ``reduced`` was not smoothed.
+    its band (``Curve.given``); with several runs it is not used. ``series`` selects some, in this order. With
+    ``peak="simultaneous"`` means over several runs have ``Curve.extremes``. Intervals stay inside ``ends``,
+    the smallest and largest possible value. Raises a ValueError if ``reduced`` was not smoothed.
     """
     members = _group_runs(reduced.runs, series)
     drawn = {name: [run for run in runs if run.steps.size] for name, runs in members.items()}
@@ -90,7 +88,7 @@ def compute_curves(
     ]
     options = {"level": level, "smooth": smooth, "series": series, "peak": peak, "ends": ends}
     options["illustrative"] = illustrative
-    own = [_mark_illustrative(curve) if illustrative else curve for curve, _ in made]
+    own = [replace(curve, illustrative=True, extremes=None) if illustrative else curve for curve, _ in made]
     curves = _add_every_step(own, reduced, str(band), options)
     given = [curve.given for curve in curves]
     has_given = any(run.given and _has_interval(run.given) for runs in drawn.values() for run in runs)
@@ -119,10 +117,6 @@ def _group_runs(runs: Sequence[Run], series: tuple[str, ...] | None) -> dict[str
         if series is None or run.series in members:
             members.setdefault(run.series, []).append(run)
     return members
-
-
-def _mark_illustrative(curve: Curve) -> Curve:
-    return replace(curve, illustrative=True, extremes=None)
 
 
 def _add_every_step(
@@ -252,8 +246,7 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
 
     ``final`` is the mean across runs at the last step, ``peak`` the best mean, at the first step that has it,
     ``mean`` that of the runs' own means. Intervals are t intervals across the ``n`` runs there, for ``final``
-    also a single run's own; a peak has one only if the curves were made with ``peak="simultaneous"``. Of
-    binned curves they are those of single steps, or of bins if a database has binned them.
+    also a single run's own; a peak has one only if the curves were made with ``peak="simultaneous"``.
     """
     endings = []
     for curve in (drawn.every_step or drawn for drawn in curve_set.curves):
