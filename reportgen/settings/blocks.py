@@ -48,6 +48,7 @@ from reportgen.settings.block_parts import (
 from reportgen.settings.score_blocks import (
     ComparisonSettings,
     DistributionSettings,
+    FlipsSettings,
     HeatmapSettings,
     PasskSettings,
     PlanSettings,
@@ -381,6 +382,9 @@ KINDS: Final = {
         Figure,
         "reportgen.draft.blocks.heatmap:draw_heatmap",
         charts="matrix confusion imshow matshow",
+    ),
+    "flips": BlockKind(
+        FlipsSettings, Figure, "reportgen.draft.blocks.flips:draw_flips", charts="mcnemar regressions"
     ),
     "runs": BlockKind(RunsSettings, Stack, "reportgen.draft.blocks.scores:draw_runs_block"),
     "plan": BlockKind(PlanSettings, Stack, "reportgen.draft.blocks.scores:draw_plan_block"),
