@@ -95,13 +95,15 @@ class Additions(Struct, frozen=True):
     ``name`` is the state that the report is compared with. ``sections`` has what each page's section says, by
     path, and ``front`` what that of the front page says of all pages, in words for the template
     ``fragments/what_changed.html``. ``write_page`` makes the HTML of the page from its links, each with its
-    kind, and the address of the front page, empty if there is none; ``data`` says the same as JSON.
+    kind, and the address of the front page, empty if there is none, and needs ``sheets`` of the theme or
+    among the assets; ``data`` says the same as JSON.
     """
 
     name: str
     sections: Mapping[str, Mapping[str, Any]]
     front: Mapping[str, Any]
     data: str
+    sheets: Sequence[str]
     write_page: Callable[[Sequence[tuple[str, str]], str], str]
 
 
@@ -167,8 +169,8 @@ class Assembly:
         """
         if added := self._additions:
             icon = f"{assets}/favicon.svg"
-            names = [f"{assets}/{name}.css" for name in ("tokens", "figure", "review")]
-            sheets = [f"{assets}/fonts/fonts.css" if fonts else "fonts/fonts.css", *names]
+            sheets = [f"{assets}/fonts/fonts.css" if fonts else "fonts/fonts.css"]
+            sheets += [f"{assets}/{Path(sheet).name}" for sheet in added.sheets]
             links = [("icon", icon), *(("stylesheet", sheet) for sheet in sheets)]
             while {f"{self._review}.html", f"{self._review}.json"} & taken:
                 self._review = f"rg-{self._review}"
@@ -176,6 +178,9 @@ class Assembly:
             yield f"{self._review}.html", page.encode()
             yield f"{self._review}.json", added.data.encode()
             yield icon, (THEME / "img/favicon.svg").read_bytes()
+            for sheet in added.sheets:
+                if (path := THEME / sheet).exists():
+                    yield f"{assets}/{path.name}", path.read_bytes()
         for name, text in list_figure_files(self.outputs):
             # MkDocs writes a long text in chunks of 8 kB, but bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
