@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from reportgen.core.words import format_equation, format_p
+from reportgen.core.words import format_equation, format_moment, format_number, format_p, lower_axis_title
 from reportgen.review import words
 from reportgen.review.quoting import LONGEST_NAME, LONGEST_QUOTED
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.review.model import (
+        Axis,
         Estimate,
         FigureChange,
         NumberChange,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         PageChange,
         Review,
         ReviewProblem,
+        SeriesChange,
         SourceChange,
         StatementChange,
         TableChange,
@@ -352,10 +354,40 @@ def _describe_shown(named: tuple[str, FigureChange]) -> Entry:
         was = f"{figure.was_page or figure.page} · {figure.was_id or figure.id}"
         lines.append((("was",), (Quoted(was, "code"),)))
     for one in figure.series:
-        if move := words.describe_move(one, figure):
+        if move := _describe_move(one, figure):
             before: Text = (" (was ", Quoted(one.was_name), ")") if one.was_name else ()
-            lines.append(((Quoted(one.name), *before), (move,)))
+            lines.append(((Quoted(one.name), *before), move))
     return _describe_block(figure, lines, anchor)
+
+
+def _describe_move(one: SeriesChange, figure: FigureChange) -> Text:
+    """Where a series of a figure moved most, or what else became of it; empty where nothing did."""
+    if one.change in {"new", "gone"}:
+        return (one.change,) if figure.change != one.change else ()
+    if one.change == "definition":
+        values = [points[0][1] for points in (one.before, one.after) if len(points) == 1]
+        digits = words.choose_digits(values, None, percent=figure.y.percent, signed=figure.y.difference)
+        both = " → ".join(map(digits.format_value, values)) if len({*values}) > 1 else ""
+        return join_texts(_list_lines("not comparable" if one.was_name else "", both), ": ")
+    said = list(_list_lines("renamed" if one.change == "renamed" else ""))
+    if one.at is None:
+        said += [("changed",)] if one.change == "data" else []
+        return join_texts(said, "; ")
+    size, what = abs(one.at.delta), "interval"
+    where: Text = ()
+    if one.at.step is not None:
+        what, where = "band", (" at ", *_describe_position(one.at.step, figure.x))
+    digits = words.choose_digits([size], size / 2, percent=figure.y.percent, signed=True)
+    known = one.at.beyond_band or any(low is not None for _, _, low, _ in one.before)
+    side = f", {'outside' if one.at.beyond_band else 'inside'} the old {what}" if known else ""
+    moved: Text = (digits.format_value(one.at.delta), *where, side)
+    return join_texts([*said, moved if size else (f"another {what}, the same values",)], "; ")
+
+
+def _describe_position(x: float, axis: Axis) -> Text:
+    moment = format_moment(x) if axis.scale == "time" else None
+    name, number = lower_axis_title(axis.title) or "step", format_number(x, significant=6)
+    return (moment,) if moment else (f"step {number}",) if name == "step" else (Quoted(name), f" {number}")
 
 
 def _describe_table(table: TableChange) -> Entry:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reportgen.review.pictures import State
     from reportgen.review.snapshot import Snapshot
 
-SHEETS: Final = (
+_SHEETS: Final = (
     *("tokens.css", "css/theme.css", "css/prose.css", "figure.css", "statements.css", "review.css"),
 )
 
@@ -61,7 +61,7 @@ def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str 
     }
     if links:
         return render_template("review/page.html", style="", policy=POLICY, **given)
-    return write_single_file("review/page.html", SHEETS, **given)
+    return write_single_file("review/page.html", _SHEETS, **given)
 
 
 def _draw_entry(slots: Mapping[str, int], entry: Entry) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def make_additions(review: Review, head: Snapshot) -> Additions:
         else [],
     }
     name = words.format_origin(base)
-    return Additions(name, sections, front, write_review(review), SHEETS, partial(write_page, review))
+    return Additions(name, sections, front, write_review(review), partial(write_page, review))
 
 
 def _split_by_page(review: Review, head: Snapshot) -> dict[str, Review]:

@@ -13,7 +13,6 @@ from reportgen.core.comparisons import VERDICT_WORDS, Verdict
 from reportgen.core.digits import choose_decimals, choose_percent_decimals
 from reportgen.core.words import (
     format_count,
-    format_moment,
     format_nonzero,
     format_number,
     join_names,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
         Origin,
         PageChange,
         Review,
-        SeriesChange,
         SourceChange,
         StatementChange,
         StatementSide,
@@ -376,29 +374,3 @@ def describe_shown(shown: FigureChange | TableChange) -> str:
         words += f" in {format_count(len(shown.rows), 'row')}"
     causes = describe_causes(shown.causes, _OBVIOUS.get(shown.change, ()))
     return f"{words}, because {causes}" if causes else words
-
-
-def describe_move(one: SeriesChange, figure: FigureChange) -> str:
-    """Where a series of a figure moved most, or what else became of it; empty where nothing did."""
-    if one.change in {"new", "gone"}:
-        return one.change if figure.change != one.change else ""
-    if one.change == "definition":
-        values = [points[0][1] for points in (one.before, one.after) if len(points) == 1]
-        digits = choose_digits(values, None, percent=figure.y.percent, signed=figure.y.difference)
-        both = " → ".join(map(digits.format_value, values)) if len({*values}) > 1 else ""
-        return ": ".join(filter(None, ["not comparable" if one.was_name else "", both]))
-    words = ["renamed"] if one.change == "renamed" else []
-    if one.at is not None:
-        size = abs(one.at.delta)
-        digits = choose_digits([size], size / 2, percent=figure.y.percent, signed=True)
-        where, what = "", "interval"
-        if one.at.step is not None:
-            moment = format_moment(one.at.step) if figure.x.scale == "time" else None
-            where, what = f" at {moment or describe_step(one.at.step)}", "band"
-        side = f", {'outside' if one.at.beyond_band else 'inside'} the old {what}"
-        known = one.at.beyond_band or any(low is not None for _, _, low, _ in one.before)
-        moved = f"{digits.format_value(one.at.delta)}{where}{side if known else ''}"
-        words.append(moved if one.at.delta else f"another {what}, the same values")
-    elif one.change == "data":
-        words.append("changed")
-    return "; ".join(words)

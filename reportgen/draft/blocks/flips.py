@@ -15,7 +15,7 @@ from reportgen.core.model import Table
 from reportgen.core.words import format_count, format_percent
 from reportgen.draft.blocks.scores import check_series, draw_score_block, to_json_values
 from reportgen.figures.plot import join_caption
-from reportgen.figures.scores.comparison import write_answer
+from reportgen.figures.scores.comparison import describe_comparisons, write_answer
 from reportgen.figures.scores.heatmap import HeatMap, Tile, make_figure
 from reportgen.figures.scores.wording import format_p_text, list_protocol_notes
 from reportgen.figures.style import pick_slots
@@ -65,6 +65,7 @@ def _draw(block: ScoreBlock, settings: FlipsSettings) -> tuple[Figure, dict[str,
     p = compute_sign_p(gained, len(flips) - gained)
     drawn = _make_figure(block, settings, flips, counts)
     context = block.add_notes(replace(scores.notes, incomplete=()))
+    methods = describe_comparisons([pair], context, "pair") if pair.difference is not None else ()
     mixed, how = list_protocol_notes(context, names)
     sentences = [
         f"Mostly right is more than half of the answers; {format_count(shared, 'problem')} answered by both.",
@@ -78,7 +79,7 @@ def _draw(block: ScoreBlock, settings: FlipsSettings) -> tuple[Figure, dict[str,
     ]
     return replace(
         drawn,
-        caption=join_caption(sentences, context, names, how),
+        caption=join_caption(sentences, context, names, (*how, *methods)),
         summary=isolate_names(_write_summary(names, counts, pair, block), names),
     ), {**counts, "before": names[0], "after": names[1], "sign_p": p, "comparison": to_json_values(pair)}
 
@@ -100,7 +101,7 @@ def _make_figure(
             (flip.problem, tuple(map(_make_tile, [flip.problem] * 2, names, flip[1:])))
             for flip in flips[:MOST_ITEMS]
         ),
-        ("100%", "0%"),
+        ("0%", "100%"),
         of_items=True,
     )
     title = settings.title or f"{block.context.benchmark}: what turned right or wrong"
