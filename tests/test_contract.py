@@ -29,12 +29,13 @@ SCORE_HEADERS = {
     "scores": ["series", "metric", "score", "low", "high", "level"],
     "comparison": ["a", "b", "metric", "difference", "low", "high", "level", "p", "adjusted_p"],
     "problems": ["problem", "difficulty", "series", "score", "samples"],
+    "flips": ["problem", "before_right", "before_answers", "after_right", "after_answers"],
     "heatmap": ["benchmark", "series", "metric", "score", "low", "high", "level"],
     "runs": ["series", "run", "seed", "metric", "score", "problems"],
     "distribution": ["series", "of", "name", "value"],
     "scatter": ["series", "run", "x", "x_low", "x_high", "y", "y_low", "y_high"],
 }
-VALUES = {"comparison": "difference", "scatter": "y", "distribution": "value"}
+VALUES = {"comparison": "difference", "flips": "after_right", "scatter": "y", "distribution": "value"}
 KINDS = {"curve", "panel", "passk", "plan", "sweep", "vega-lite", "altair", *SCORE_HEADERS}
 FIVE = "five-models-accuracy"
 # What a reader of the reference figures sees: page, figure, series, step, value.
@@ -213,11 +214,11 @@ def test_scores_have_the_columns_of_the_contract(example_site: Path, pages: dict
         text = (example_site / "figures" / name).read_text("utf-8")
         rows = list(csv.DictReader(text.splitlines()))
         # A heatmap of problems has the numbers of a map of problems.
-        header = SCORE_HEADERS["problems" if text.startswith("problem,") else kind]
+        header = SCORE_HEADERS["problems" if text.startswith("problem,d") else kind]
         assert text.split("\n", 1)[0].split(",")[: len(header)] == header, name
         assert rows, name
         for row in rows:
-            value = float(row[VALUES.get(kind, "score")])
+            value = float(row[VALUES.get(kind, "score")]) / float(row.get("after_answers", 1))
             assert -1 <= value <= 1, name
             low, high = ("y_low", "y_high") if kind == "scatter" else ("low", "high")
             if row.get(low):

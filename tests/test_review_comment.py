@@ -238,7 +238,7 @@ def test_words_of_a_picture_stay_words(word: str) -> None:
             assert re.fullmatch(r"https://example\.org/p/[a-z0-9-]+\.png\?raw=true&amp;a=b", address)
         assert not re.search(r"[@#!/:<>|`*_\[\]\\]", re.sub(r"&#\d+;", "", alt))
         assert not DIRECTIONS.search(alt)
-    ours = re.compile(r"Figure |<picture>|#{3} Figures|<|>|- |\*\*|`|$")
+    ours = re.compile(r"Figure |<picture>|#{3} Figures|<|>|- |  - |\*\*|`|$")
     assert all(ours.match(line) for line in comment.split("\n"))
     rest = PICTURE.sub("", comment)
     list_loose_text(rest)

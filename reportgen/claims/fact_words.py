@@ -64,6 +64,7 @@ _HEADS = {
     "group": "The group of {0} is",
     "tier": "The group of {0} is",
     "difference": "{0} − {1} is",
+    "flips": "The number of problems mostly right for {0} and mostly wrong for {1} is",
     "p_value": "The difference of {0} and {1} has p",
 }
 # What is said of a fact that is true, and of one that is not.

@@ -34,6 +34,7 @@ from reportgen.statistics.curves.readings import (
     volatility,
 )
 from reportgen.statistics.distributions import t_quantile
+from reportgen.statistics.flips import count_answers, find_flips
 from reportgen.statistics.verdicts import (
     compare_at_end,
     find_last_common_step,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from reportgen.claims.vocabulary import Argument
-    from reportgen.core.comparisons import Comparison, RankGroup, RankRange, Score
+    from reportgen.core.comparisons import Comparison, ProblemScores, RankGroup, RankRange, Score
     from reportgen.core.model import Curve, CurveSet, FloatArray
     from reportgen.core.statements import Fact, Scale
 
@@ -360,6 +361,7 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
     groups: tuple[RankGroup, ...]  # of these scores and comparisons
     scale: Scale
     untested: str = ""  # why nothing is compared, unless problems are not known
+    problems: ProblemScores | None = None  # what they were computed from
     holds: ClassVar[Literal["scores"]] = "scores"
 
     @property
@@ -395,7 +397,11 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
         shared = format_count(one.shared, "shared problem") if one.shared else "no shared problem"
         if name in VERDICT_FACTS:
             fact = evaluate_verdict(question, one, self.scale, numbers, behind=shared, few=shared)
-        elif one.difference is None:
+        elif name == "flips" and self.problems and one.shared:
+            known = self.problems
+            flips = find_flips(known.problems, count_answers(known, b), count_answers(known, a))
+            fact = replace(question, value=float(sum(one.change > 0 for one in flips)), n=one.shared)
+        elif one.difference is None or name == "flips":
             fact = replace(question, reason=one.reason or shared)
         else:
             fact = replace(question, value=one.difference, low=one.low, high=one.high, n=one.shared)

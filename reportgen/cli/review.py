@@ -99,7 +99,7 @@ def review(
         from reportgen.core.errors import make_error
         from reportgen.review.compare import compare_reports
         from reportgen.review.model import write_review
-        from reportgen.review.page.document import write_page
+        from reportgen.review.page import write_page
         from reportgen.site.replacing.records import check_file, record_file
 
         try:
@@ -138,7 +138,7 @@ def start_comparison(
     important changes.
     """
     from reportgen.review.compare import compare_reports
-    from reportgen.review.page.site_sections import make_additions
+    from reportgen.review.page import make_additions
     from reportgen.review.states import open_base, open_working_tree
 
     before = open_base(_unpack(base), config_file, progress=progress, warn=warn)
@@ -154,17 +154,17 @@ def start_comparison(
 
 def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:
     from reportgen.review.comment import CommentContext, write_annotations, write_comment
+    from reportgen.review.document import make_document
     from reportgen.review.states import add_to_summary, find_pages_folder
     from reportgen.review.text import list_lines
 
-    comment = (
-        write_comment(found, surroundings=CommentContext(config_file.as_posix())) if form != "json" else ""
-    )
+    around = CommentContext(config_file.as_posix())
+    comment = write_comment(found, surroundings=around) if form in {"markdown", "github"} else ""
     if form == "github":
         click.echo(write_annotations(found, pages=find_pages_folder(config_file)), nl=False)
         add_to_summary(comment)
     elif form == "text":
-        for line in list_lines(found):
+        for line in list_lines(make_document(found)):
             print_line(line)
     else:
         click.echo(comment or text, nl=False)

@@ -87,6 +87,7 @@ worst_rank(s): number: The worst rank that the verdicts of all pairs allow.
 group(s): number: The group, from 1 for the best; its series are better than all series of the groups below.
 tier(s): number: An old name of group.
 difference(a, b): difference: The score of a minus that of b on shared problems.
+flips(a, b): number: The number of problems that are mostly right for a and mostly wrong for b.
 """
 _OF_BOTH = """
 p_value(a, b): probability: The p value of the difference, adjusted for all pairs: Welch's t test over runs at

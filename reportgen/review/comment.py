@@ -14,33 +14,17 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from reportgen.core.terminal import format_annotation
-from reportgen.core.words import join_names
 from reportgen.review import words
-from reportgen.review.model import (
-    FigureChange,
-    PageChange,
-    ReviewProblem,
-    SourceChange,
-    StatementChange,
-    TableChange,
-)
-from reportgen.review.quoting import (
-    LONGEST_NAME,
-    clean_words,
-    escape_words,
-    quote,
-    quote_in_table,
-    quote_place,
-)
+from reportgen.review.document import make_document, order_figures
+from reportgen.review.quoting import clean_words, escape_words, quote, quote_in_table
 from reportgen.review.strips import draw_strips
+from reportgen.review.text import join_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import TypeVar
+    from collections.abc import Iterator
 
-    from reportgen.review.model import NumberChange, Origin, Review, Value
-
-    _Change = TypeVar("_Change")
+    from reportgen.review.document import Document, Entry, Group, Section, Text
+    from reportgen.review.model import FigureChange, Review
 
 MOST_CHARACTERS: Final = 60_000
 """Of a comment: GitHub takes 65,536, and GitLab more."""
@@ -52,13 +36,14 @@ PICTURE_WIDTH: Final = 440
 """Pixels of a page that a picture is drawn for; its file has twice as many."""
 
 _MOST_STRIPS = 8
-# Names in one line of the details.
-_MOST_NAMES = 3
 _LONGEST_FILE_NAME = 80
 # Annotations of one severity that GitHub shows of a step.
 _MOST_ANNOTATIONS = 10
-# Rows of the table (and statements), and lines of each list of the details; the first that fits is written.
-_SIZES = ((20, 50), (20, 10), (20, 0), (5, 0), (0, 0))
+# Below one entry.
+_MOST_LINES = 4
+# Rows and serious entries, entries of each list of the details, and lines below one of these; the first that
+# fits is written.
+_SIZES = ((20, 50, 4), (20, 10, 2), (20, 5, 0), (20, 0, 0), (5, 0, 0), (0, 0, 0))
 _ADDRESS = re.compile(r"https?://[^\s()<>\"'`\\|]{1,500}")
 
 
@@ -96,7 +81,8 @@ def write_comment(
     for address in filter(None, (around.link, around.preview, around.picture_base)):
         if not _ADDRESS.fullmatch(address):
             raise ValueError("not an address that a comment can link to")
-    parts = (_join_parts(review, around, rows, lines) for rows, lines in _SIZES)
+    document = make_document(review)
+    parts = (_join_parts(review, document, around, size) for size in _SIZES)
     return next(text for text in parts if len(text) <= most_characters)
 
 
@@ -141,16 +127,16 @@ def make_marker(config_path: str) -> str:
 
 
 def name_pictures(review: Review, most: int = MOST_PICTURES) -> dict[str, FigureChange]:
-    """Figures that changed in what they show, the clearest differences first, by the names of their pictures.
+    """Figures that changed in what they show, in the document's order, by the names of their pictures.
 
     A name has letters, digits and dashes, and is followed by ``-light.png`` or ``-dark.png``. The first names
     are the same whatever ``most`` is.
     """
-    ranks: dict[tuple[str, str], int] = {}
-    for number in words.rank_numbers(review.numbers):
-        ranks.setdefault((number.page, number.block), len(ranks))
-    drawn = [one for one in review.figures if one.change in {"data", "definition", "new"} and one.has_points]
-    drawn.sort(key=lambda one: ranks.get((one.page, one.id), len(ranks)))
+    drawn = [
+        one
+        for _, one in order_figures(review)
+        if one.change in {"data", "definition", "new"} and one.has_points
+    ]
     names: dict[str, FigureChange] = {}
     for figure in drawn[:most]:
         plain = re.sub("[^a-z0-9]+", "-", f"{figure.page.removesuffix('.md')}-{figure.id}".lower())
@@ -163,175 +149,119 @@ def name_pictures(review: Review, most: int = MOST_PICTURES) -> dict[str, Figure
     return names
 
 
-def _join_parts(review: Review, around: CommentContext, rows: int, lines: int) -> str:
-    ranked = words.rank_numbers(review.numbers)[:rows]
-    broken = [one for one in review.statements if one.is_broken]
-    tools = sorted({_quote_name(one) for one in (review.base.tool, review.head.tool) if one})
+def _join_parts(
+    review: Review, document: Document, around: CommentContext, size: tuple[int, int, int]
+) -> str:
+    rows, most, most_lines = size
+    states = [_write(state) for _, state in document.states]
     last_line = [
-        f"{_name_state(review.base)} → {_name_state(review.head)}",
-        f"reportgen {join_names(tools)}" if tools else "",
+        " → ".join(states),
         "computed in the fork's own run" if around.from_fork else "",
         f"[review.html]({around.link})" if around.link else "",
         f"[preview]({around.preview}) in a few minutes" if around.preview else "",
     ]
-    kinds = {"claim": "Claims that became false", "value": "Values that no longer match"} if rows else {}
+    groups = [(group, group.title or one.title) for one in document.sections for group in one.groups]
+    serious = [(group, title) for group, title in groups if group.serious]
+    rest = [
+        _write_group(f"**{title}**", group, most, most_lines) for group, title in groups if not group.serious
+    ]
     parts = [
-        _write_alert(review),
-        *(
-            _write_list(f"### {title}", [one for one in broken if one.kind == kind], rows, _describe_broken)
-            for kind, title in kinds.items()
-        ),
-        _write_table(review, ranked),
-        draw_strips(ranked[:_MOST_STRIPS]),
-        *(_show_pictures(review, around.picture_base) if rows and around.picture_base else ()),
-        _write_details(review, lines) if lines else "",
+        _write_alert(review, document),
+        *(_write_group(f"### {title}", group, rows, _MOST_LINES) for group, title in serious),
+        *(_write_table(one, rows) for one in document.sections if one.rows),
+        *(_show_pictures(review, document, around.picture_base) if rows and around.picture_base else ()),
+        _fold(list(filter(None, rest))),
         " · ".join(filter(None, last_line)),
         make_marker(around.config_path),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _write_alert(review: Review) -> str:
-    if review.is_empty and review.head.built and review.base.built:
-        return "Nothing changed: every statement, number, figure, table and page is as it was."
+def _write(text: Text, *, in_table: bool = False) -> str:
+    """A text in Markdown, with the words of others as code."""
+    code = quote_in_table if in_table else quote
+    return "".join(part if isinstance(part, str) else code(part.words, part.most) for part in text)
+
+
+def _write_alert(review: Review, document: Document) -> str:
+    if not document.sections and review.is_empty and not document.warnings:
+        return document.verdict
     counts = review.counts
     errors = any(problem.severity == "error" for problem in review.problems.new)
     severe = counts.flipped or not review.head.built
     doubtful = counts.stale_values or review.reported or counts.worse or errors
     kind = "CAUTION" if severe else "WARNING" if doubtful else "NOTE"
-    head, base = (
-        [] if origin.built else [f"{sentence}: {quote(origin.why, 2 * LONGEST_NAME)}"]
-        for origin, sentence in (
-            (review.head, "The report could not be built"),
-            (review.base, "There is nothing to compare with"),
-        )
-    )
-    first, *others = [*head, *words.list_findings(review), *base]
-    lines = [f"**{first}.**", *(f"{one}." for one in others), words.describe_rest(review)]
+    first, *others = [*map(_write, document.warnings), *words.list_findings(review)]
+    lines = [f"**{first}.**", *(f"{one}." for one in others), document.rest]
     return "\n".join((f"> [!{kind}]", *(f"> {line}" for line in lines if line)))
 
 
-def _write_list(
-    heading: str, changes: Sequence[_Change], most: int, describe: Callable[[_Change], str]
-) -> str:
-    """A list of at most so many changes; empty if there is none."""
-    lines = [f"- {describe(change)}" for change in changes[:most]]
-    lines += [f"- and {len(changes) - most:,} more"] if len(changes) > most else []
+def _write_group(heading: str, group: Group, most: int, most_lines: int) -> str:
+    """A list of at most so many entries; empty if there is none."""
+    if not most:
+        return ""
+    lines = [line for entry in group.entries[:most] for line in _list_entry(entry, most_lines)]
+    rest = group.count - min(most, len(group.entries))
+    lines += [f"- and {rest:,} more"] if rest > 0 else []
     return "\n".join((heading, "", *lines)) if lines else ""
 
 
-def _describe_broken(change: StatementChange) -> str:
-    place = quote_place(change.page, change.latest.line)
-    lines = [f"{place}: {words.describe_statement(change)}", f"  - says: {quote(change.latest.words)}"]
-    for word, one in (("before", change.before), ("now", change.after)):
-        if one:
-            found = words.shorten_found(one) or one.found
-            lines.append(f"  - {word} ({words.name_truth(change, one)}): {quote(found)}")
-    return "\n".join(lines)
+def _list_entry(entry: Entry, most: int) -> Iterator[str]:
+    yield f"- {_describe(entry)}"
+    for label, text in entry.lines[:most]:
+        yield f"  - {_write(label)}: {_write(text)}"
+    if most and len(entry.lines) > most:
+        yield f"  - and {len(entry.lines) - most:,} more"
 
 
-def _write_table(review: Review, numbers: Sequence[NumberChange]) -> str:
-    if not numbers:
+def _describe(entry: Entry) -> str:
+    place = quote(clean_words(entry.place)) if entry.place else ""
+    return ": ".join(filter(None, (place, _write(entry.title), _write(entry.what))))
+
+
+def _write_table(section: Section, most: int) -> str:
+    """The first rows, and below them their intervals."""
+    rows = section.rows[:most]
+    if not rows:
         return ""
-    interval = f" with {review.family.level * 100:.4g}% CI"
     lines = [
-        "### Numbers",
+        f"### {section.title}",
         "",
-        f"| series | metric | before → after | Δ{interval} | p | verdict | page |",
-        "| --- | --- | --: | --- | --: | --- | --- |",
+        f"| {' | '.join(section.header)} |",
+        "| --- " * len(section.header) + "|",
     ]
-    for number in numbers:
-        series = quote_in_table(number.series)
-        if number.was_series:
-            series += f", was {quote_in_table(number.was_series)}"
-        metric = quote_in_table(number.metric)
-        if number.benchmark:
-            metric += f" on {quote_in_table(number.benchmark)}"
-        if number.step is not None:
-            metric += f" at {words.describe_step(number.step)}"
-        verdict = words.format_verdict(number)
-        clear = number.verdict in {"higher", "lower", "reported value changed"}
-        verdict = f"**{verdict}**" if clear else verdict
-        flips = words.describe_flips(number, quote_in_table)
-        why = [words.describe_units(number), flips, words.describe_reason(number)]
-        why += [quote_in_table(number.why, 2 * LONGEST_NAME)] if number.why else []
-        verdict = ": ".join(filter(None, [verdict, "; ".join(filter(None, why))]))
-        change, delta = words.format_change(number), words.format_delta(number)
-        cells = (series, metric, change, delta, words.format_adjusted_p(number), verdict)
-        lines.append(f"| {' | '.join(cells)} | {quote_in_table(number.page)} |")
-    shown = sum(number.verdict != "same" for number in review.numbers)
-    if shown > len(numbers):
-        lines += ["", f"{len(numbers)} of {shown:,} numbers that changed, the clearest differences first."]
-    return "\n".join(lines)
+    for row in rows:
+        cells = (join_lines([_write(line, in_table=True) for line in cell]) for cell in row.cells)
+        lines.append(f"| {' | '.join(cells)} |")
+    if section.count > len(rows):
+        lines += ["", f"{len(rows)} of {section.count:,} numbers that changed."]
+    return "\n\n".join(
+        filter(None, ("\n".join(lines), draw_strips([row.number for row in rows[:_MOST_STRIPS]])))
+    )
 
 
-def _show_pictures(review: Review, base: str) -> Iterator[str]:
+def _show_pictures(review: Review, document: Document, base: str) -> Iterator[str]:
     folder, mark, query = base.partition("?")
-    pictures = name_pictures(review)
-    if pictures:
+    names = {id(figure): name for name, figure in name_pictures(review).items()}
+    entries = [entry for one in document.sections for group in one.groups for entry in group.entries]
+    shown = [(entry, names[id(entry.shown)]) for entry in entries if id(entry.shown) in names]
+    if shown:
         yield "### Figures"
-    for name, figure in pictures.items():
+    for entry, name in shown:
         light, dark = (
             escape_html(f"{folder.rstrip('/')}/{name}-{ground}.png{mark}{query}")
             for ground in ("light", "dark")
         )
-        shown = "as it is now" if figure.change == "new" else "before and after"
-        alternative = f"{escape_words(figure.title or figure.id)} {shown}"
+        title = "".join(escape_words(part.words) for part in entry.title if not isinstance(part, str))
+        alternative = f"{title} as it is now" if entry.what[0] == "new" else f"{title} before and after"
         yield (
-            f"Figure {_describe(figure)}\n\n"
+            f"Figure {_describe(entry)}\n\n"
             f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
             f'<img width="{PICTURE_WIDTH}" alt="{alternative}" src="{light}"></picture>'
         )
 
 
-def _name_state(origin: Origin) -> str:
-    found = words.describe_origin(origin)
-    return " ".join([_quote_name(found.commit or found.name), *found.notes])
-
-
-def _write_details(review: Review, most: int) -> str:
-    """Everything else, folded: lists, each of at most so many lines; empty if there is nothing to list."""
-    sections: dict[str, Sequence[Value | str]] = {
-        "Other statements": [one for one in review.statements if not one.is_broken],
-        "Figures": review.figures,
-        "Tables": review.tables,
-        "Pages": review.pages,
-        "Data": review.sources,
-        "New problems": review.problems.new,
-        "Problems that are gone": review.problems.gone,
-        "Left out": review.truncated,
-    }
-    lists = [_write_list(f"**{title}**", changes, most, _describe) for title, changes in sections.items()]
-    text = "\n\n".join(filter(None, [*lists, words.describe_tests(review)]))
+def _fold(lists: list[str]) -> str:
+    """Everything else, folded; empty if there is nothing to list."""
+    text = "\n\n".join(lists)
     return f"<details>\n<summary>Everything else</summary>\n\n{text}\n\n</details>" if text else ""
-
-
-def _describe(change: Value | str) -> str:
-    """What changed and what became of it, on one line."""
-    match change:
-        case StatementChange():
-            place, said = quote_place(change.page, change.latest.line), words.describe_statement(change)
-            return f"{place}: {said}: {quote(change.latest.words, 2 * LONGEST_NAME)}"
-        case FigureChange() | TableChange():
-            title = f"{_quote_name(change.title or change.id)} on {_quote_name(change.page)}"
-            parts = [words.describe_shown(change), *map(_quote_name, change.definitions[:_MOST_NAMES])]
-            for one, move in words.list_moves(change, "step")[:_MOST_NAMES]:
-                was = f" (was {_quote_name(one.was_name)})" if one.was_name else ""
-                parts.append(f"{_quote_name(one.name)}{was} {move}")
-            return f"{title}: {'; '.join(parts)}"
-        case PageChange():
-            said = ", ".join(words.list_page_changes(change, _quote_name))
-            return f"{_quote_name(change.path)}: {said or change.change}"
-        case SourceChange():
-            parts = [change.change] if change.change != "changed" else []
-            for said, names in words.list_source_changes(change):
-                parts.append(f"{said} ({join_names([*map(_quote_name, names)], most=_MOST_NAMES)})")
-            return f"{_quote_name(change.name)}: {'; '.join(parts) or change.change}"
-        case ReviewProblem():
-            place = quote_place(change.file, change.line)
-            return f"{change.severity} in {place}: {quote(change.message)}"
-    return quote(str(change))
-
-
-def _quote_name(name: str) -> str:
-    return quote(name, LONGEST_NAME)

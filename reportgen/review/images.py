@@ -22,7 +22,7 @@ from reportgen.figures.scores.dot_plot import draw_narrow_rows
 from reportgen.figures.style import DARK, LIGHT, SLOTS, assign_slots
 from reportgen.figures.text import cut_text
 from reportgen.review.comment import PICTURE_WIDTH, name_pictures
-from reportgen.review.page.pictures import (
+from reportgen.review.pictures import (
     MOST_ROWS,
     Chart,
     assign_review_slots,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.review.model import FigureChange, Review, SeriesChange
-    from reportgen.review.page.pictures import Slots
+    from reportgen.review.pictures import Slots
 
 _GROUNDS: Final = {"light": LIGHT, "dark": DARK | {"bg": "#0d1117"}}
 _EDGE: Final = 8

@@ -60,12 +60,6 @@ def quote(text: str, most: int = LONGEST_QUOTED) -> str:
     return f"{fence}{room}{words}{room}{fence}"
 
 
-def quote_place(file: str, line: int | None) -> str:
-    """A file and a line in it as a code span: ``math500.md:14``."""
-    place = clean_words(file, LONGEST_NAME)
-    return quote(place if line is None else f"{place}:{line}")
-
-
 def quote_in_table(text: str, most: int = LONGEST_NAME) -> str:
     """The same for a cell of a table, where ``|`` would begin the next one even inside a code span."""
     return f"<code>{escape_words(text, most)}</code>" if "|" in text else quote(text, most)

@@ -1,84 +1,69 @@
-"""A review in lines for the terminal: what flipped first, then numbers, then all else, the verdict last."""
+"""A review in lines for the terminal: the states, what changed, and the verdict last, where it is seen."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.core.words import format_equation
-from reportgen.review import words
-from reportgen.review.model import (
-    FigureChange,
-    NumberChange,
-    PageChange,
-    SourceChange,
-    StatementChange,
-    TableChange,
-)
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.review.model import Review, Value
+    from reportgen.review.document import Document, Entry, Row, Text
+
+_WIDTH = 100
 
 
-def list_lines(review: Review) -> Iterator[str]:
-    """The review in lines, headings without an indent."""
-    yield f"Before: {words.format_origin(review.base)}"
-    yield f"After:  {words.format_origin(review.head)}"
-    broken_first = sorted(review.statements, key=lambda one: not one.is_broken)
-    sections: dict[str, Sequence[Value | str]] = {
-        "Statements": broken_first,
-        "Numbers": words.rank_numbers(review.numbers),
-        "Figures and tables": (*review.figures, *review.tables),
-        "Pages": review.pages,
-        "Sources": review.sources,
-        "New problems": [f"{one.file}: {one.severity}: {one.message}" for one in review.problems.new],
-        "Left out for size": review.truncated,
-    }
-    for title, changes in sections.items():
-        heading = ["", f"{title}:"]
-        for first, *more in map(_list_change, changes if not review.is_empty else ()):
-            yield from (*heading, f"  {first}", *(f"    {line}" for line in more if line))
-            heading = []
-    yield from ("", words.describe_findings(review))
-    if rest := words.describe_rest(review):
-        yield rest
+def list_lines(document: Document) -> Iterator[str]:
+    """The document in lines, headings without an indent."""
+    for label, state in document.states:
+        yield f"{label + ':':<8}{write_plain(state)}"
+    yield from map(write_plain, document.warnings)
+    for section in document.sections:
+        if section.rows:
+            yield from ("", f"{section.title}:")
+            for row in section.rows:
+                yield from _list_cells(row, section.header)
+            yield from _count_rest(section.count - len(section.rows))
+        for group in section.groups:
+            yield from ("", f"{group.title or section.title}:")
+            for entry in group.entries:
+                yield from _list_entry(entry)
+            yield from _count_rest(group.count - len(group.entries))
+    yield from ("", document.verdict, *filter(None, (document.rest,)))
 
 
-def _list_change(change: Value | str) -> list[str]:
-    """What changed and what became of it, and in lines below what is behind that."""
-    match change:
-        case StatementChange():
-            known = change.latest
-            where = f"{change.page}:{known.line}" if known.line else change.page
-            sides = [("before: ", change.before), ("after:  ", change.after)]
-            found = [f"{word}{one.found}" for word, one in sides if one]
-            return [f'{where}: "{known.words}": {words.describe_statement(change)}', *found]
-        case NumberChange():
-            name = _name(change.series, change.was_series)
-            metric = f"{change.metric} on {change.benchmark}" if change.benchmark else change.metric
-            at = "" if change.step is None else f" at {words.describe_step(change.step)}"
-            p, delta = words.format_adjusted_p(change), words.format_delta(change)
-            values = " → ".join(words.format_side(change, one) for one in (change.before, change.after))
-            found = [values, f"Δ {delta}" if delta else "", format_equation("p", p) if p else ""]
-            why = [words.describe_units(change), words.describe_reason(change), change.why]
-            flips = words.describe_flips(change)
-            first = f"{change.page}: {name}, {metric}{at}: {words.format_verdict(change)}"
-            return [first, ", ".join(filter(None, found)), "; ".join(filter(None, why)), flips]
-        case FigureChange() | TableChange():
-            kind = "figure" if isinstance(change, FigureChange) else "table"
-            moves = (f"{_name(one.name, one.was_name)}: {move}" for one, move in words.list_moves(change))
-            first = f"{change.page}: {kind} {change.title or change.id}: {words.describe_shown(change)}"
-            return [first, *change.definitions, *moves]
-        case PageChange():
-            return [f"{change.path}: {', '.join(words.list_page_changes(change)) or 'another title'}"]
-        case SourceChange():
-            changes = [said for said, _ in words.list_source_changes(change)]
-            changes = [change.change, *changes] if change.change != "changed" else changes
-            settings = f" ({', '.join(change.settings_changed)})" if change.settings_changed else ""
-            return [f"{change.name}: {', '.join(changes) or 'changed'}{settings}"]
-    return [str(change)]
+def write_plain(text: Text) -> str:
+    """A text without marks, but quotes around what somebody says."""
+    return "".join(
+        part if isinstance(part, str) else f'"{part.words}"' if part.look == "said" else part.words
+        for part in text
+    )
 
 
-def _name(series: str, was: str) -> str:
-    return f"{series} (was {was})" if was else series
+def join_lines(lines: Sequence[str]) -> str:
+    """The lines of a cell on one: ``0.72 [0.71, 0.74], n = 4``."""
+    return ", ".join(filter(None, lines)).replace(", [", " [")
+
+
+def _list_entry(entry: Entry) -> Iterator[str]:
+    yield f"  {': '.join(filter(None, (entry.place, write_plain(entry.title), write_plain(entry.what))))}"
+    for label, text in entry.lines:
+        yield f"    {write_plain(label)}: {write_plain(text)}"
+
+
+def _list_cells(row: Row, header: Sequence[str]) -> Iterator[str]:
+    """The first cell, and as many of the others on a line as fit, each behind its name."""
+    name, *cells = (join_lines([*map(write_plain, cell)]) for cell in row.cells)
+    yield f"  {name}"
+    line = ""
+    for title, cell in zip(header[1:], cells, strict=True):
+        said = f"{title.lower().partition(',')[0]} {cell}" if cell else ""
+        if line and len(line) + len(said) > _WIDTH:
+            yield line
+            line = ""
+        line += (f"; {said}" if line else f"    {said}") if said else ""
+    yield line
+
+
+def _count_rest(count: int) -> Iterator[str]:
+    if count > 0:
+        yield f"  {count:,} more are in review.json"

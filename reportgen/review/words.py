@@ -13,17 +13,14 @@ from reportgen.core.comparisons import VERDICT_WORDS, Verdict
 from reportgen.core.digits import choose_decimals, choose_percent_decimals
 from reportgen.core.words import (
     format_count,
-    format_moment,
     format_nonzero,
     format_number,
-    format_p,
     join_names,
-    lower_axis_title,
 )
 from reportgen.review.model import FigureChange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from reportgen.review.model import (
         Causes,
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
         Origin,
         PageChange,
         Review,
-        SeriesChange,
         SourceChange,
         StatementChange,
         StatementSide,
@@ -72,9 +68,6 @@ _STATEMENTS: Final = {
     ("changed", "value"): "reworded",
 }
 
-
-# Flipped problems of a number that are named.
-_MOST_FLIPS: Final = 3
 
 # ---- numbers
 
@@ -173,12 +166,6 @@ def format_delta(number: NumberChange) -> str:
     return digits.format_estimate(delta.value, delta.low, delta.high) if delta else ""
 
 
-def format_adjusted_p(number: NumberChange) -> str:
-    """The p value after the adjustment for all tests of the change; empty where there is none."""
-    p = number.delta.p_adjusted if number.delta else None
-    return "" if p is None else format_p(p)
-
-
 def format_verdict(number: NumberChange) -> str:
     """The verdict: ``higher, better``, ``unclear``."""
     if number.verdict == "too few":
@@ -186,9 +173,9 @@ def format_verdict(number: NumberChange) -> str:
     return f"{number.verdict}{_GOOD[number.good] if number.verdict in {'higher', 'lower'} else ''}"
 
 
-def describe_step(step: float, x: str = "step") -> str:
+def describe_step(step: float) -> str:
     """A step of any size: ``step 1,200``."""
-    return f"{x} {format_number(step, significant=6)}"
+    return f"step {format_number(step, significant=6)}"
 
 
 def format_place(file: str, line: int | None) -> str:
@@ -196,25 +183,11 @@ def format_place(file: str, line: int | None) -> str:
     return file if line is None else f"{file}:{line}"
 
 
-def describe_flips(number: NumberChange, quote: Callable[[str], str] = str) -> str:
-    """Which problems flipped: ``1 problem turned mostly right: q1 (0 of 4 → 4 of 4)``; empty if none did."""
-    if number.flips is None or not number.flips.problems:
-        return ""
-    gained, lost = number.flips.gained, number.flips.lost
-    named = [
-        f"{quote(name)} ({was} of {all_before} → {now} of {all_after})"
-        for name, was, all_before, now, all_after in number.flips.problems[:_MOST_FLIPS]
-    ]
-    more = [f"{gained + lost - _MOST_FLIPS:,} more"] if gained + lost > _MOST_FLIPS else []
-    said = _join_counts("problem", (gained, "turned mostly right"), (lost, "turned mostly wrong"))
-    return f"{said}: {join_names([*named, *more])}"
-
-
 def describe_units(number: NumberChange) -> str:
     """Which runs and problems both sides share: ``3 runs shared, 2 added; 448 problems shared``."""
     others = {"only_base": "only before", "only_head": "only after"}
     sides = [(noun, one) for noun, one in (("run", number.runs), ("problem", number.problems)) if one]
-    parts = (_join_counts(noun, *((n, others.get(word, word)) for word, n in one)) for noun, one in sides)
+    parts = (join_counts(noun, *((n, others.get(word, word)) for word, n in one)) for noun, one in sides)
     return "; ".join(filter(None, parts))
 
 
@@ -224,7 +197,7 @@ def describe_reason(number: NumberChange) -> str:
     return describe_causes(number.causes, ("definition",) if defined else ("data",))
 
 
-def _join_counts(noun: str, *counts: tuple[int, str]) -> str:
+def join_counts(noun: str, *counts: tuple[int, str]) -> str:
     """``3 runs shared, 2 added``; empty if all are 0."""
     (first, *more) = [(count, word) for count, word in counts if count] or [(0, "")]
     said = [f"{format_count(first[0], noun)} {first[1]}"] if first[0] else []
@@ -335,10 +308,9 @@ def describe_origin(origin: Origin) -> OriginWords:
 
 
 def format_origin(origin: Origin) -> str:
-    """The same on one line, and why there is no report where there is none."""
+    """The same on one line."""
     found = describe_origin(origin)
-    notes = [found.commit, *found.notes, "" if origin.built else f"no report: {origin.why}"]
-    known = ", ".join(filter(None, notes))
+    known = ", ".join(filter(None, (found.commit, *found.notes)))
     return f"{found.name} ({known})" if known else found.name
 
 
@@ -373,15 +345,7 @@ def shorten_found(side: StatementSide) -> str:
 
 def describe_page(page: PageChange) -> str:
     """How many lines of a page are others: ``2 lines added, 1 removed``."""
-    return _join_counts("line", (page.lines_added, "added"), (page.lines_removed, "removed"))
-
-
-def list_page_changes(page: PageChange, quote: Callable[[str], str] = str) -> list[str]:
-    """What became of a page, how many of its lines are others, and what its old address needs."""
-    renamed = f"renamed from {quote(page.was_path)}" if page.was_path else page.change
-    redirect = quote(f"{page.was_path}: {page.path}") if page.change == "renamed" else ""
-    dead = redirect and f"links to its old address are dead unless mkdocs-redirects maps {redirect}"
-    return [one for one in (renamed if page.change != "text" else "", describe_page(page), dead) if one]
+    return join_counts("line", (page.lines_added, "added"), (page.lines_removed, "removed"))
 
 
 def list_source_changes(source: SourceChange) -> list[tuple[str, Sequence[str]]]:
@@ -410,40 +374,3 @@ def describe_shown(shown: FigureChange | TableChange) -> str:
         words += f" in {format_count(len(shown.rows), 'row')}"
     causes = describe_causes(shown.causes, _OBVIOUS.get(shown.change, ()))
     return f"{words}, because {causes}" if causes else words
-
-
-def describe_move(one: SeriesChange, figure: FigureChange, x: str) -> str:
-    """Where a series of a figure moved most, or what else became of it; empty where nothing did."""
-    if one.change in {"new", "gone"}:
-        return one.change if figure.change != one.change else ""
-    if one.change == "definition":
-        values = [points[0][1] for points in (one.before, one.after) if len(points) == 1]
-        digits = choose_digits(values, None, percent=figure.y.percent, signed=figure.y.difference)
-        both = " → ".join(map(digits.format_value, values)) if len({*values}) > 1 else ""
-        return ": ".join(filter(None, ["not comparable" if one.was_name else "", both]))
-    words = ["renamed"] if one.change == "renamed" else []
-    if one.at is not None:
-        size = abs(one.at.delta)
-        digits = choose_digits([size], size / 2, percent=figure.y.percent, signed=True)
-        where, what = "", "interval"
-        if one.at.step is not None:
-            moment = format_moment(one.at.step) if figure.x.scale == "time" else None
-            where, what = f" at {moment or describe_step(one.at.step, x)}", "band"
-        side = f", {'outside' if one.at.beyond_band else 'inside'} the old {what}"
-        known = one.at.beyond_band or any(low is not None for _, _, low, _ in one.before)
-        moved = f"{digits.format_value(one.at.delta)}{where}{side if known else ''}"
-        words.append(moved if one.at.delta else f"another {what}, the same values")
-    elif one.change == "data":
-        words.append("changed")
-    return "; ".join(words)
-
-
-def list_moves(shown: FigureChange | TableChange, x: str = "") -> list[tuple[SeriesChange, str]]:
-    """The series of a figure of which there is something to say, with it; none of a table.
-
-    ``x`` is what its steps are called, if not as its axis.
-    """
-    if not isinstance(shown, FigureChange):
-        return []
-    name = x or lower_axis_title(shown.x.title) or "step"
-    return [(one, move) for one in shown.series if (move := describe_move(one, shown, name))]

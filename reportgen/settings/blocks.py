@@ -18,6 +18,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.core.plugins import BLOCKS as PLUGINS
 from reportgen.core.plugins import import_object, list_plugins, locate_failure
+from reportgen.settings import score_blocks
 from reportgen.settings.base import Name, Number, Settings
 from reportgen.settings.block_parts import (
     COLUMNS,
@@ -44,18 +45,6 @@ from reportgen.settings.block_parts import (
     X,
     YDomain,
     list_formulas,
-)
-from reportgen.settings.score_blocks import (
-    ComparisonSettings,
-    DistributionSettings,
-    HeatmapSettings,
-    PasskSettings,
-    PlanSettings,
-    ProblemsSettings,
-    RunsSettings,
-    ScatterSettings,
-    ScoresSettings,
-    SweepSettings,
 )
 from reportgen.settings.text import shorten
 
@@ -343,16 +332,16 @@ KINDS: Final = {
         "reportgen.draft.blocks.tables:draw_runs_table",
         plan="reportgen.draft.blocks.kinds:plan_runs_table",
     ),
-    "sweep": BlockKind(SweepSettings, Stack, "reportgen.draft.blocks.sweeps:draw_sweep_block"),
+    "sweep": BlockKind(score_blocks.SweepSettings, Stack, "reportgen.draft.blocks.sweeps:draw_sweep_block"),
     "scatter": BlockKind(
-        ScatterSettings,
+        score_blocks.ScatterSettings,
         Figure,
         "reportgen.draft.blocks.measures:draw_scatter_block",
         plan="reportgen.draft.blocks.kinds:plan_measures",
         charts="scatterplot points pareto",
     ),
     "distribution": BlockKind(
-        DistributionSettings,
+        score_blocks.DistributionSettings,
         Figure,
         "reportgen.draft.blocks.measures:draw_distribution_block",
         plan="reportgen.draft.blocks.kinds:plan_measures",
@@ -368,22 +357,32 @@ KINDS: Final = {
     # The author's function can change although its block does not.
     "altair": BlockKind(AltairSettings, Figure, "reportgen.draft.blocks.charts:draw_altair", stored=False),
     "scores": BlockKind(
-        ScoresSettings,
+        score_blocks.ScoresSettings,
         Stack,
         "reportgen.draft.blocks.scores:draw_scores_block",
         charts="bar barplot bars barchart leaderboard",
     ),
-    "passk": BlockKind(PasskSettings, Figure, "reportgen.draft.blocks.scores:draw_passk_block"),
-    "comparison": BlockKind(ComparisonSettings, Stack, "reportgen.draft.blocks.across:draw_comparison_block"),
-    "problems": BlockKind(ProblemsSettings, Stack, "reportgen.draft.blocks.scores:draw_problems_block"),
+    "passk": BlockKind(score_blocks.PasskSettings, Figure, "reportgen.draft.blocks.scores:draw_passk_block"),
+    "comparison": BlockKind(
+        score_blocks.ComparisonSettings, Stack, "reportgen.draft.blocks.across:draw_comparison_block"
+    ),
+    "problems": BlockKind(
+        score_blocks.ProblemsSettings, Stack, "reportgen.draft.blocks.scores:draw_problems_block"
+    ),
     "heatmap": BlockKind(
-        HeatmapSettings,
+        score_blocks.HeatmapSettings,
         Figure,
         "reportgen.draft.blocks.heatmap:draw_heatmap",
         charts="matrix confusion imshow matshow",
     ),
-    "runs": BlockKind(RunsSettings, Stack, "reportgen.draft.blocks.scores:draw_runs_block"),
-    "plan": BlockKind(PlanSettings, Stack, "reportgen.draft.blocks.scores:draw_plan_block"),
+    "flips": BlockKind(
+        score_blocks.FlipsSettings,
+        Figure,
+        "reportgen.draft.blocks.flips:draw_flips",
+        charts="mcnemar regressions",
+    ),
+    "runs": BlockKind(score_blocks.RunsSettings, Stack, "reportgen.draft.blocks.scores:draw_runs_block"),
+    "plan": BlockKind(score_blocks.PlanSettings, Stack, "reportgen.draft.blocks.scores:draw_plan_block"),
     "observations": BlockKind(
         ObservationsSettings,
         Observations,

@@ -197,6 +197,22 @@ class HeatmapSettings(BenchmarksSettings):
         return self.rows == "series"
 
 
+class FlipsSettings(OutcomeSettings):
+    """A ``flips`` block: which problems turned right or wrong from one series to another."""
+
+    judges = True
+    pairs_problems = True
+
+    before: Name = Field(description="The series to compare with.")
+    after: Name = Field(description="The series whose problems turned right or wrong.")
+
+    @model_validator(mode="after")
+    def _check_sides(self) -> Self:
+        if self.before == self.after:
+            raise ValueError("before and after are the same series", "Name two series")
+        return self
+
+
 class ProblemsSettings(OutcomeSettings):
     """A ``problems`` block: who solves which problem."""
 

@@ -78,8 +78,8 @@ def find_lunr() -> Path:
     return Path(str(search.__file__)).with_name("templates") / "search" / "lunr.js"
 
 
-_SOURCES = Path(__file__).with_name("assets")
-_FONTS = THEME / "fonts"
+_SOURCES, _FONTS = Path(__file__).with_name("assets"), THEME / "fonts"
+_REVIEW = "tokens theme prose figure statements review"  # its style sheets
 _TITLE_END = re.compile(r"</h1\s*>")
 # Code and what else is not prose, a tag, or the text between two tags.
 _PART = re.compile(r"<(pre|code|script|style|svg|textarea)\b.*?</\1\s*>|<[^>]*>|[^<]+", re.DOTALL)
@@ -166,16 +166,16 @@ class Assembly:
         ``taken`` are the paths of the author's own files.
         """
         if added := self._additions:
-            icon = f"{assets}/favicon.svg"
-            names = [f"{assets}/{name}.css" for name in ("tokens", "figure", "review")]
+            names = [f"{assets}/{name}.css" for name in _REVIEW.split()]
             sheets = [f"{assets}/fonts/fonts.css" if fonts else "fonts/fonts.css", *names]
-            links = [("icon", icon), *(("stylesheet", sheet) for sheet in sheets)]
+            links = [("icon", f"{assets}/favicon.svg"), *(("stylesheet", sheet) for sheet in sheets)]
             while {f"{self._review}.html", f"{self._review}.json"} & taken:
                 self._review = f"rg-{self._review}"
             page = added.write_page(links, "index.html" if "index.html" in taken else "")
             yield f"{self._review}.html", page.encode()
             yield f"{self._review}.json", added.data.encode()
-            yield icon, (THEME / "img/favicon.svg").read_bytes()
+            for path in (THEME / "img/favicon.svg", THEME / "css/theme.css", THEME / "css/prose.css"):
+                yield f"{assets}/{path.name}", path.read_bytes()
         for name, text in list_figure_files(self.outputs):
             # MkDocs writes a long text in chunks of 8 kB, but bytes at once.
             yield name, text.encode() if isinstance(text, str) else text

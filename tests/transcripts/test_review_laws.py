@@ -156,10 +156,10 @@ def test_only_a_known_direction_is_coloured_and_it_is_said_too(fallen: Path) -> 
     example = Path(__file__).parents[2] / "content/guide/example-review.html"
     for path, directions in ((example, ["better"]), (fallen / "review/whole/review.html", ["worse"])):
         html = path.read_text("utf-8")
-        rows = re.findall(r'<tr role="row"( class="rv-is-(better|worse)")?>(.*?)</tr>', html, re.DOTALL)
-        for _, good, row in rows:
-            assert re.findall(r'<span class="rv-line">(better|worse)</span>', row) == ([good] if good else [])
-        assert [good for _, good, _ in rows if good] == directions
+        rows = re.findall(r'<tr role="row" class="rg-(better|worse|unclear)">(.*?)</tr>', html, re.DOTALL)
+        for good, row in rows:
+            assert re.findall(r">(?:higher|lower), (better|worse)[ <]", row) == [good] * (good != "unclear")
+        assert [good for good, _ in rows if good != "unclear"] == directions
 
 
 ROOM = "reportgen.review.compare._ROOM"
@@ -265,7 +265,7 @@ def test_series_have_the_colours_of_the_report(tmp_path: Path) -> None:
     settings.write_text(text, "utf-8")
     (figure,) = review(tmp_path, "HEAD").figures
     assert {one.name: one.slot for one in figure.series} == {"MEL": None, "GRPO": 4}
-    (view,) = classed(read_html((tmp_path / "review/review.html").read_text("utf-8")), "rv-of-after")
+    (view,) = classed(read_html((tmp_path / "review/review.html").read_text("utf-8")), "rg-of-after")
     lines = [one for one in view.iter("path") if one.get("class") == "rg-line"]
     assert [one.get("stroke") for one in lines] == ["var(--rg-series-muted)", "var(--rg-series-5)"]
 

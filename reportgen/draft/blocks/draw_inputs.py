@@ -227,7 +227,9 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
             scored = answers.score_benchmark(request)
             scale = make_score_scale(request, scored.problems.lowest, scored.problems.highest)
             untested = "" if scored.comparisons else scored.lead.reason
-            return ScoreSubject(scored.scores, scored.comparisons, scored.groups, scale, untested)
+            return ScoreSubject(
+                scored.scores, scored.comparisons, scored.groups, scale, untested, scored.problems
+            )
     from reportgen.claims.subjects import CurveSubject  # noqa: PLC0415 - as above
 
     result = answers.get_every_step(request)

@@ -29,6 +29,7 @@ from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.bounded import move_ends
 from reportgen.statistics.curves.readings import interpolate_band
 from reportgen.statistics.distributions import deviation, find_scale, mean, normal_quantile, t_quantile
+from reportgen.statistics.flips import Answers, count_answers, find_flips
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
 from reportgen.statistics.verdicts import find_last_common_step
 
@@ -300,11 +301,10 @@ class ItemTable:
         values: FloatArray = self._values[0][self.scores.series.index(name)]
         return values
 
-    def count_answers(self, name: str) -> list[tuple[int, int]]:
+    def count_answers(self, name: str) -> list[Answers]:
         """The right answers and all answers of a series to each item."""
-        rows = find_rows(self.scores, self.scores.series.index(name))
-        counts = (one[rows].sum(axis=0)[self.columns] for one in (self.scores.correct, self.scores.samples))
-        return list(zip(*(np.where(self.columns >= 0, one, 0).tolist() for one in counts), strict=True))
+        own = count_answers(self.scores, name)
+        return [own[column] if column >= 0 else Answers(0, 0) for column in self.columns.tolist()]
 
     def get_runs(self, name: str) -> tuple[list[int], FloatArray]:
         """The rows of a series' runs, and their scores, shape (runs, items)."""
@@ -362,16 +362,10 @@ def _compare_items(
 def _find_flips(tables: tuple[ItemTable, ItemTable], was: str, name: str) -> Flips:
     """Items whose answers are mostly right in one state and mostly wrong in the other."""
     old, new = tables
-    answers = zip(old.items, old.count_answers(was), new.count_answers(name), strict=True)
-    flipped = [
-        (after[0] / after[1] - before[0] / before[1], item, before, after)
-        for item, before, after in answers
-        if before[1] and after[1] and (2 * before[0] - before[1]) * (2 * after[0] - after[1]) < 0
-    ]
-    flipped.sort(key=lambda one: (-abs(one[0]), -min(one[2][1], one[3][1]), one[1]))
-    gained = sum(change > 0 for change, *_ in flipped)
+    flips = find_flips(old.items, old.count_answers(was), new.count_answers(name))
+    gained = sum(flip.change > 0 for flip in flips)
     return Flips.fit(
         gained=gained,
-        lost=len(flipped) - gained,
-        problems=[(clip(item, LONGEST_NAME), *before, *after) for _, item, before, after in flipped],
+        lost=len(flips) - gained,
+        problems=[(clip(flip.problem, LONGEST_NAME), *flip.before, *flip.after) for flip in flips],
     )

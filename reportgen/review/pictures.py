@@ -261,7 +261,7 @@ class Chart(Struct, frozen=True):
                 (start, end), x = ends, format_position(plot.x, one.at.step)
                 back, ink = -6 if end > start else 6, get_colour(self.slots[one.name])
                 yield (
-                    f'<g class="rv-move" stroke="{ink}" stroke-width="1.5" fill="none">'
+                    f'<g class="rg-move" stroke="{ink}" stroke-width="1.5" fill="none">'
                     f'<line x1="{x}" x2="{x}" y1="{start:.4g}" y2="{end:.4g}"/>'
                     f'<svg x="{x}" y="{end:.4g}" overflow="visible">'
                     f'<path d="M-4 {back}L0 0L4 {back}"/></svg></g>'
@@ -339,14 +339,14 @@ def draw_strip(delta: Delta) -> str:
     middle = _STRIP / 2
     x, *bounds = (middle + end / reach * (middle - _STRIP_EDGE) for end in (delta.value, *ends))
     y = _STRIP_HEIGHT / 2
-    parts = [f'<line class="rv-zero" x1="{middle:g}" x2="{middle:g}" y2="{_STRIP_HEIGHT}"/>']
+    parts = [f'<line class="rg-zero" x1="{middle:g}" x2="{middle:g}" y2="{_STRIP_HEIGHT}"/>']
     if len(bounds) > 1:
         parts.append(
-            f'<line class="rv-range" x1="{bounds[0]:.4g}" x2="{bounds[1]:.4g}" y1="{y:g}" y2="{y:g}"/>'
+            f'<line class="rg-range" x1="{bounds[0]:.4g}" x2="{bounds[1]:.4g}" y1="{y:g}" y2="{y:g}"/>'
         )
-    dot = "rv-dot" if len(bounds) > 1 else "rv-dot rv-hollow"
+    dot = "rg-dot" if len(bounds) > 1 else "rg-dot rg-hollow"
     parts.append(f'<circle class="{dot}" cx="{x:.4g}" cy="{y:g}" r="4"/>')
     return (
-        f'<svg class="rv-strip" aria-hidden="true" width="{_STRIP}" height="{_STRIP_HEIGHT}" '
+        f'<svg class="rg-strip" aria-hidden="true" width="{_STRIP}" height="{_STRIP_HEIGHT}" '
         f'viewBox="0 0 {_STRIP} {_STRIP_HEIGHT}">{"".join(parts)}</svg>'
     )

@@ -1,1 +1,0 @@
-"""``review.html`` and the pictures of a review, drawn from the numbers of ``review.json`` alone."""
