@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 from collections import Counter
 from enum import StrEnum
@@ -164,10 +165,12 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 # Sections that are on another page now, by the page that still has their addresses.
 MOVED = {
     "curve": "what-x-is derived-metrics several-metrics-in-one-plot filter-group-and-colour-by-settings "
-    "names-by-patterns small-multiples differences-from-a-baseline percent which-way-is-better",
+    "names-by-patterns small-multiples differences-from-a-baseline percent which-way-is-better "
+    "the-whole-curve-and-the-best-step in-lists-notes-and-tabs",
     "data": "find roles names settings-next-to-tables names-out-of-paths rows rows-of-one-step sourceyml",
     "reading-figures": "the-band values-with-a-range from-rows-to-a-curve best-values smoothing "
     "handling-a-live-figure citing-and-copying",
+    "recipes": "add-data",
     "security": "untrusted what-each-command-does-with-input-from-elsewhere",
     "settings": "reportgen-init reportgen-add reportgen-describe reportgen-freeze reportgen-build "
     "reportgen-serve reportgen-check reportgen-fix reportgen-facts reportgen-observations reportgen-plan "
@@ -344,10 +347,40 @@ def test_recipes_are_those_of_the_cases() -> None:
         for path in case.rglob("*")
         if path.suffix in {".md", ".yml", ".yaml"} and "expected" not in path.parts
     ]
-    shown = re.findall(r"^(`{3,4})(?:yaml|markdown)\n(.*?)^\1$", PAGES["recipes"], re.MULTILINE | re.DOTALL)
+    pages = PAGES["recipes"] + PAGES["data-recipes"]
+    shown = re.findall(r"^(`{3,4})(?:yaml|markdown)\n(.*?)^\1$", pages, re.MULTILINE | re.DOTALL)
     assert len(shown) > len(RECIPE_CASES) - 3
     for _, text in shown:
         assert any(text in one for one in written), text
+
+
+# ---- CONTRIBUTING ---------------------------------------------------------------------------------------
+
+CONTRIBUTING = " ".join((CONTENT.parent / "CONTRIBUTING.md").read_text("utf-8").split())
+
+
+def find_file(name: str) -> Path | None:
+    """A file or folder that the page names from the root or from the package."""
+    places = (CONTENT.parent / name, CONTENT.parent / "reportgen" / name)
+    return next((place for place in places if place.exists()), None)
+
+
+def test_recipes_for_developers_name_what_is_there() -> None:
+    """Files, what is said to be in one, and the targets of make; and the page is short."""
+    recipes = CONTRIBUTING.partition("## Recipes ")[2].partition(" ## ")[0]
+    files = {*re.findall(r"`([a-z][\w./-]+(?:/|\.py|\.md|\.yml|\.toml))`", recipes)}
+    assert len(files) > 20
+    assert {name for name in files if find_file(name) is None} == set()
+    pairs = re.findall(r"`([A-Za-z_]+)` (?:of|in) `([\w/]+\.py)`", recipes)
+    assert len(pairs) >= 5
+    assert [
+        pair for pair in pairs if pair[0] not in (find_file(pair[1]) or Path(os.devnull)).read_text("utf-8")
+    ] == []
+    makefile = (CONTENT.parent / "Makefile").read_text("utf-8")
+    assert {
+        name for name in re.findall(r"`make ([a-z-]+)", CONTRIBUTING) if f"\n{name}:" not in makefile
+    } == set()
+    assert len(CONTRIBUTING.split()) <= 1_500
 
 
 # ---- messages -------------------------------------------------------------------------------------------

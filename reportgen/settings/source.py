@@ -209,7 +209,7 @@ class SourceSettings(Settings):
     precision: Annotated[float, Field(gt=0)] | None = Field(
         None,
         description="By how much a value may be off, such as 0.005 where it is read off a figure; "
-        "in observations, readings that differ by no more are level.",
+        "in observations, values that differ by no more are level.",
     )
     provenance: Provenance = Field(default_factory=Provenance, description="Where the data came from.")
     files: Name | tuple[Name, ...] | None = Field(
@@ -262,7 +262,7 @@ class SourceSettings(Settings):
     wide: Literal["series", "benchmarks", "metrics"] | None = Field(
         None,
         description="What the columns of a wide table are: series, benchmarks or metrics; if left out, as "
-        "their names or that of the column beside them show. A table with steps has series or metrics.",
+        "their names or that of the column next to them show. A table with steps has series or metrics.",
     )
     interval: Literal["se", "ci95", "sd"] | None = Field(
         None,
