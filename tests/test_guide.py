@@ -20,6 +20,7 @@ from command_line import call
 from made_projects import write_file, write_report
 from nbclient import NotebookClient
 from pydantic import BaseModel
+from test_messages import LIST as MESSAGES
 from test_messages import SETTINGS, list_types, list_words
 
 from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
@@ -38,7 +39,7 @@ PAGES = {
 TOOLS = [name for name in PAGES if name.startswith("tools/") and name != "tools/index"]
 DATA = CONTENT.parent / "data"
 SMALL = 60_000
-GUIDE = "\n".join(PAGES.values())
+GUIDE = "\n".join(page for name, page in PAGES.items() if name != "messages")
 
 SHOWN = re.compile(r"^`{5}markdown\n(.*?)^`{5}$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(rf"^ *```(?:{'|'.join(KINDS)})\n.*?^ *```$", re.MULTILINE | re.DOTALL)
@@ -47,7 +48,7 @@ BLOCK = re.compile(rf"^ *```(?:{'|'.join(KINDS)})\n.*?^ *```$", re.MULTILINE | r
 # ---- tables that the code says --------------------------------------------------------------------------
 
 # <!-- keys CurveSettings --> or <!-- keys SourceSettings files format -->, a table, and <!-- end -->
-_TABLE = re.compile(r"^(<!-- (keys|options) (.+?) -->\n)(.*?)^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
+_TABLE = re.compile(r"^(<!-- (keys|options|list) (.+?) -->\n)(.*?)^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
 _CODE = (
     r"(?<!\w)[\w:]*\{+[^{}]*\}+[^\s,;]*|\[[^\[\]]+\]"
     r"|[^\s()]*[*@^$_<>=~|/][^\s;,()]*|\(\?P\S+\)|(?<!\w)![\w*]+"
@@ -103,7 +104,7 @@ def write_default(value: object) -> str:
 def make_keys(named: str) -> str:
     """The table of a model's own keys, or of some of them."""
     name, *chosen = named.split()
-    model, rows = find_models()[name], ["| key | default | what it says |", "| --- | --- | --- |"]
+    model, rows = find_models()[name], [("key", "default", "what it says"), ("---", "---", "---")]
     for key in chosen or list_own_keys(model):
         field = model.model_fields[key]
         given = None if field.is_required() or field.default_factory else field.default
@@ -112,8 +113,10 @@ def make_keys(named: str) -> str:
         marked = mark_code(field.description or "", words)
         unsaid = sorted(word for word in list_choices(field.annotation) if f"`{word}`" not in marked)
         listed = f": {', '.join(f'`{word}`' for word in unsaid)}" if unsaid else ""
-        rows.append(f"| `{key}` | {default} | {marked}{listed} |")
-    return "\n".join(rows)
+        rows.append((f"`{key}`", default, marked + listed))
+    if not any(default for _, default, _ in rows[2:]):
+        rows = [(key, "", words) for key, _, words in rows]
+    return "\n".join(f"| {' | '.join(filter(None, row) if not rows[0][1] else row)} |" for row in rows)
 
 
 def make_options(named: str) -> str:
@@ -129,9 +132,28 @@ def make_options(named: str) -> str:
     return "\n".join(rows) if len(rows) > len(("head", "rule")) else "It has no options of its own."
 
 
+def clean_template(template: str) -> str:
+    """A sentence of a message without its expressions, as text that is no Markdown."""
+    text = re.sub(r"\{\{([^{}]*)\}\}", "\x01\\1\x02", template)
+    text = re.sub(r"\{(?:[^{}]|\{[^{}]*\})*\}", "…", text).translate({1: "{", 2: "}"})
+    text = re.sub(r"[`*_\[\]<>|{}$~^#\\]", lambda found: f"&#{ord(found[0])};", " ".join(text.split()))
+    return text if re.search(r"\w{3}", text) else ""
+
+
+def make_messages(_: str) -> str:
+    """Every message by its id, in italics with its next steps, folded by the first letter."""
+    folds: dict[str, list[str]] = {}
+    for name, sentences in json.loads(MESSAGES.read_text("utf-8")).items():
+        lines = folds.setdefault(name[0].upper(), [])
+        for message, steps in sentences.items():
+            advice = "; or: ".join(filter(None, map(clean_template, steps)))
+            lines.append(f"    - `{name}`: {clean_template(message)}.{f' *{advice}.*' if advice else ''}")
+    return "\n\n".join(f'??? note "{letter}"\n\n' + "\n".join(lines) for letter, lines in folds.items())
+
+
 def fill_tables(page: str) -> str:
     """A page with its tables as the code says them."""
-    make = {"keys": make_keys, "options": make_options}
+    make = {"keys": make_keys, "options": make_options, "list": make_messages}
     return _TABLE.sub(lambda found: f"{found[1]}\n{make[found[2]](found[3])}\n\n{found[5]}", page)
 
 
@@ -187,7 +209,7 @@ def count_words(page: str) -> int:
 
 def test_the_guide_is_short() -> None:
     """Five pages carry a newcomer, the others are for looking up."""
-    words = {name: count_words(page) for name, page in PAGES.items()}
+    words = {name: count_words(page) for name, page in PAGES.items() if name != "messages"}
     assert sum(words[name] for name in FIRST) <= 6_000
     assert {name: count for name, count in words.items() if count > LONG.get(name, 900)} == {}
     assert sum(words.values()) <= 30_000
