@@ -22,13 +22,16 @@ FROM_LOCK := --require-hashes --only-binary :all: -r requirements.lock
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := site
-.PHONY: site serve test test-slow environments test-writers test-spark lint lock bench screenshots clean help
+.PHONY: site serve guide test test-slow environments test-writers test-spark lint lock bench screenshots clean help
 
 site: $(VENV)/.installed ## build the example report into site/
 	@$(BIN)/reportgen build
 
 serve: $(VENV)/.installed ## show it, with live reload
 	@$(BIN)/reportgen serve
+
+guide: $(VENV)/.installed-test ## write the guide's tables of keys and options as the code says them
+	@$(BIN)/python -m pytest -q -p no:xdist --accept tests/test_guide.py -k tables
 
 # Three processes for two cores: one of them waits for its browser.
 test: $(VENV)/.installed-test ## every test that takes seconds, in a real browser too

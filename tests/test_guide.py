@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import os
 import re
+from collections import Counter
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, get_args, get_origin
 
 import click
 import nbformat
@@ -16,6 +20,7 @@ from command_line import call
 from made_projects import write_file, write_report
 from nbclient import NotebookClient
 from pydantic import BaseModel
+from test_messages import LIST as MESSAGES
 from test_messages import SETTINGS, list_types, list_words
 
 from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
@@ -26,9 +31,6 @@ from reportgen.narrative.pages import read_page
 from reportgen.settings.blocks import KINDS
 from reportgen.settings.source import SourceSettings
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 CONTENT = Path(__file__).parents[1] / "content"
 PAGES = {
     path.relative_to(CONTENT / "guide").with_suffix("").as_posix(): path.read_text(encoding="utf-8")
@@ -37,10 +39,191 @@ PAGES = {
 TOOLS = [name for name in PAGES if name.startswith("tools/") and name != "tools/index"]
 DATA = CONTENT.parent / "data"
 SMALL = 60_000
-GUIDE = "\n".join(PAGES.values())
+GUIDE = "\n".join(page for name, page in PAGES.items() if name != "messages")
 
 SHOWN = re.compile(r"^`{5}markdown\n(.*?)^`{5}$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(rf"^ *```(?:{'|'.join(KINDS)})\n.*?^ *```$", re.MULTILINE | re.DOTALL)
+
+
+# ---- tables that the code says --------------------------------------------------------------------------
+
+# <!-- keys CurveSettings --> or <!-- keys SourceSettings files format -->, a table, and <!-- end -->
+_TABLE = re.compile(r"^(<!-- (keys|options|list) (.+?) -->\n)(.*?)^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
+_CODE = (
+    r"(?<!\w)[\w:]*\{+[^{}]*\}+[^\s,;]*|\[[^\[\]]+\]"
+    r"|[^\s()]*[*@^$_<>=~|/][^\s;,()]*|\(\?P\S+\)|(?<!\w)![\w*]+"
+)
+
+
+def find_models() -> dict[str, type[BaseModel]]:
+    """Every model of settings by its name, and those that they extend."""
+    found = {model for root in SETTINGS for model in list_types(root, BaseModel)}
+    bases = {base for model in found for base in model.__mro__ if issubclass(base, BaseModel)}
+    return {model.__name__: model for model in bases if list_own_keys(model)}
+
+
+def list_own_keys(model: type[BaseModel]) -> list[str]:
+    """The keys that a model states itself."""
+    own = inspect.get_annotations(model)
+    return [key for key in getattr(model, "model_fields", {}) if key in own]
+
+
+def list_choices(annotation: object) -> set[str]:
+    """The words that a key takes."""
+    if get_origin(annotation) is Literal:
+        return {word for word in get_args(annotation) if isinstance(word, str)}
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return {*annotation}
+    return {word for part in get_args(annotation) for word in list_choices(part)}
+
+
+def mark_code(text: str, words: set[str]) -> str:
+    """Put what users type into backticks: patterns, formulas and paths, and each of these words once."""
+    choices = [rf"(?<![\w-]){re.escape(word)}(?![\w-])" for word in sorted(words, key=len, reverse=True)]
+    marked: set[str] = set()
+
+    def mark(found: re.Match[str]) -> str:
+        code = found[0] if found[0].endswith("...") else found[0].rstrip(".,:")
+        if code in words & marked:
+            return found[0]
+        marked.add(code)
+        return f"`{code}`{found[0][len(code) :]}"
+
+    return re.sub("|".join((_CODE, *choices)), mark, text.removesuffix(".")).replace("|", "\\|")
+
+
+def write_default(value: object) -> str:
+    """The value of a key that is left out, as it is written in YAML."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(write_default, value))}]" if value else ""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def make_keys(named: str) -> str:
+    """The table of a model's own keys, or of some of them."""
+    name, *chosen = named.split()
+    model, rows = find_models()[name], [("key", "default", "what it says"), ("---", "---", "---")]
+    for key in chosen or list_own_keys(model):
+        field = model.model_fields[key]
+        given = None if field.is_required() or field.default_factory else field.default
+        default = "required" if field.is_required() else f"`{write_default(given)}`".replace("``", "")
+        words = list_choices(field.annotation) | (list_words() if key == "columns" else set())
+        marked = mark_code(field.description or "", words)
+        unsaid = sorted(word for word in list_choices(field.annotation) if f"`{word}`" not in marked)
+        listed = f": {', '.join(f'`{word}`' for word in unsaid)}" if unsaid else ""
+        rows.append((f"`{key}`", default, marked + listed))
+    if not any(default for _, default, _ in rows[2:]):
+        rows = [(key, "", words) for key, _, words in rows]
+    return "\n".join(f"| {' | '.join(filter(None, row) if not rows[0][1] else row)} |" for row in rows)
+
+
+def make_options(named: str) -> str:
+    """The table of a command's options, but for those that all commands have."""
+    rows = ["| option | what it does |", "| --- | --- |"]
+    for option in list_commands()[named].params:
+        if isinstance(option, click.Option) and not {"--config-file", "--cache-dir"} & {*option.opts}:
+            choices = option.type.choices if isinstance(option.type, click.Choice) else ()
+            listed = f": {', '.join(f'`{word}`' for word in choices)}" if choices else ""
+            words = ", ".join(f"`{word}`" for word in option.opts[::-1])
+            value = f" {option.metavar}" if option.metavar else ""
+            rows.append(f"| {words}{value} | {mark_code(option.help or '', set())}{listed} |")
+    return "\n".join(rows) if len(rows) > len(("head", "rule")) else "It has no options of its own."
+
+
+def clean_template(template: str) -> str:
+    """A sentence of a message without its expressions, as text that is no Markdown."""
+    text = re.sub(r"\{\{([^{}]*)\}\}", "\x01\\1\x02", template)
+    text = re.sub(r"\{(?:[^{}]|\{[^{}]*\})*\}", "…", text).translate({1: "{", 2: "}"})
+    text = re.sub(r"[`*_\[\]<>|{}$~^#\\]", lambda found: f"&#{ord(found[0])};", " ".join(text.split()))
+    return text if re.search(r"\w{3}", text) else ""
+
+
+def make_messages(_: str) -> str:
+    """Every message by its id, in italics with its next steps, folded by the first letter."""
+    folds: dict[str, list[str]] = {}
+    for name, sentences in json.loads(MESSAGES.read_text("utf-8")).items():
+        lines = folds.setdefault(name[0].upper(), [])
+        for message, steps in sentences.items():
+            advice = "; or: ".join(filter(None, map(clean_template, steps)))
+            lines.append(f"    - `{name}`: {clean_template(message)}.{f' *{advice}.*' if advice else ''}")
+    return "\n\n".join(f'??? note "{letter}"\n\n' + "\n".join(lines) for letter, lines in folds.items())
+
+
+def fill_tables(page: str) -> str:
+    """A page with its tables as the code says them."""
+    make = {"keys": make_keys, "options": make_options, "list": make_messages}
+    return _TABLE.sub(lambda found: f"{found[1]}\n{make[found[2]](found[3])}\n\n{found[5]}", page)
+
+
+def test_tables_are_those_of_the_code(request: pytest.FixtureRequest) -> None:
+    """Keys by the descriptions of their models, options by their help: ``make guide`` writes them."""
+    if request.config.getoption("--accept"):
+        for name, page in PAGES.items():
+            (CONTENT / f"guide/{name}.md").write_text(fill_tables(page), encoding="utf-8")
+        return
+    stale = [name for name, page in PAGES.items() if fill_tables(page) != page]
+    assert stale == [], "If the change is right: make guide"
+
+
+def test_every_key_has_one_row() -> None:
+    """In the table of the model that states it."""
+    marks = [
+        found[3].split() for page in PAGES.values() for found in _TABLE.finditer(page) if found[2] == "keys"
+    ]
+    models = find_models()
+    rows = Counter((name, key) for name, *chosen in marks for key in chosen or list_own_keys(models[name]))
+    assert rows == Counter((name, key) for name, model in models.items() for key in list_own_keys(model))
+
+
+# ---- length and addresses -------------------------------------------------------------------------------
+
+FIRST = ("index", "write", "data", "reading-figures", "share")
+# Longer than a page should be: every formula with its example, and tables that the code says.
+LONG = {"formulas": 2_400, "source-yml": 1_700, "commands": 1_300}
+_FENCE_OF_CODE = re.compile(r"^ *(`{3,})[^\n]*\n.*?^ *\1`*$", re.MULTILINE | re.DOTALL)
+_FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
+# Sections that are on another page now, by the page that still has their addresses.
+MOVED = {
+    "curve": "what-x-is derived-metrics several-metrics-in-one-plot filter-group-and-colour-by-settings "
+    "names-by-patterns small-multiples differences-from-a-baseline percent which-way-is-better "
+    "the-whole-curve-and-the-best-step in-lists-notes-and-tabs",
+    "data": "find roles names settings-next-to-tables names-out-of-paths rows rows-of-one-step sourceyml",
+    "reading-figures": "the-band values-with-a-range from-rows-to-a-curve best-values smoothing "
+    "handling-a-live-figure citing-and-copying",
+    "recipes": "add-data",
+    "security": "untrusted what-each-command-does-with-input-from-elsewhere",
+    "settings": "reportgen-init reportgen-add reportgen-describe reportgen-freeze reportgen-build "
+    "reportgen-serve reportgen-check reportgen-fix reportgen-facts reportgen-observations reportgen-plan "
+    "reportgen-review reportgen-comment reportgen-pictures reportgen-archive reportgen-verify "
+    "reportgen-cite reportgen-publish reportgen-hub reportgen-schema",
+}
+
+
+def count_words(page: str) -> int:
+    """The words of a page without its code; the signs of a table are none."""
+    text = _FENCE_OF_CODE.sub("", _FRONT_MATTER.sub("", page))
+    return sum(bool(re.search(r"\w", word)) for word in text.split())
+
+
+def test_the_guide_is_short() -> None:
+    """Five pages carry a newcomer, the others are for looking up."""
+    words = {name: count_words(page) for name, page in PAGES.items() if name != "messages"}
+    assert sum(words[name] for name in FIRST) <= 6_000
+    assert {name: count for name, count in words.items() if count > LONG.get(name, 900)} == {}
+    assert sum(words.values()) <= 30_000
+
+
+def test_addresses_of_sections_that_moved_lead_to_them() -> None:
+    """The old address is that of a link to the new one."""
+    missing = [
+        f"{page}.md#{section}"
+        for page, sections in MOVED.items()
+        for section in sections.split()
+        if f"{{#{section}}}" not in PAGES[page]
+    ]
+    assert missing == []
 
 
 def test_every_key_choice_fact_and_attribute_is_in_the_guide() -> None:
@@ -105,7 +288,7 @@ def settings_of(source: str) -> dict[str, object]:
 
 def test_every_name_that_tells_which_way_is_better_is_in_the_guide() -> None:
     """The lists of the guide are those that count, word for word."""
-    section = PAGES["curve"].partition("## Which way is better\n")[2].partition("\n## ")[0]
+    section = PAGES["directions"]
     rows = {
         way: re.findall(r"`([^`]+)`", text)
         for way, text in re.findall(r"^\| (\w+) \| (.*) \|$", section, re.MULTILINE)
@@ -134,25 +317,27 @@ def test_the_altair_page_shows_the_function_it_calls() -> None:
     assert f"```python\n{code}```" in PAGES["altair"]
 
 
-def commands() -> Iterator[tuple[str, click.Parameter | None]]:
-    """Every command with each of its parameters, and once alone."""
-    from reportgen.cli.main import cli  # noqa: PLC0415 - heavy, and only this test needs it
+def list_commands() -> dict[str, click.Command]:
+    """Every command by its words."""
+    from reportgen.cli.main import cli  # noqa: PLC0415 - heavy, and only these tests need it
 
-    yield from ((cli.name or "", parameter) for parameter in cli.params)
+    found: dict[str, click.Command] = {}
     for name, command in cli.commands.items():
-        parts = command.commands if isinstance(command, click.Group) else {}
-        for words, one in {name: command, **{f"{name} {part}": one for part, one in parts.items()}}.items():
-            yield words, None
-            yield from ((words, parameter) for parameter in one.params)
+        parts = command.commands if isinstance(command, click.Group) else {"": command}
+        found |= {f"{name} {part}".strip(): one for part, one in parts.items()}
+    return found
 
 
 def test_every_command_and_option_is_in_the_guide() -> None:
-    """A person finds each command and each option in words."""
-    for name, parameter in commands():
-        if parameter is None:
-            assert f"reportgen {name}" in PAGES["settings"]
-        elif isinstance(parameter, click.Option):
-            assert f"`{parameter.opts[0]}" in PAGES["settings"], f"{name} {parameter.opts[0]}"
+    """Each command has a section, and its options a table in it; options of all commands stand above them."""
+    page = PAGES["commands"]
+    head, *sections = page.split("\n## reportgen ")
+    found = {section.partition("\n")[0]: section for section in sections}
+    assert {*found} == {*list_commands()}
+    for name, command in list_commands().items():
+        words = {word for one in command.params if isinstance(one, click.Option) for word in one.opts}
+        assert {word for word in words if f"`{word}`" not in found[name] + head} == set(), name
+    assert "`-V`" in head
 
 
 @pytest.mark.slow
@@ -184,10 +369,40 @@ def test_recipes_are_those_of_the_cases() -> None:
         for path in case.rglob("*")
         if path.suffix in {".md", ".yml", ".yaml"} and "expected" not in path.parts
     ]
-    shown = re.findall(r"^(`{3,4})(?:yaml|markdown)\n(.*?)^\1$", PAGES["recipes"], re.MULTILINE | re.DOTALL)
+    pages = PAGES["recipes"] + PAGES["data-recipes"]
+    shown = re.findall(r"^(`{3,4})(?:yaml|markdown)\n(.*?)^\1$", pages, re.MULTILINE | re.DOTALL)
     assert len(shown) > len(RECIPE_CASES) - 3
     for _, text in shown:
         assert any(text in one for one in written), text
+
+
+# ---- CONTRIBUTING ---------------------------------------------------------------------------------------
+
+CONTRIBUTING = " ".join((CONTENT.parent / "CONTRIBUTING.md").read_text("utf-8").split())
+
+
+def find_file(name: str) -> Path | None:
+    """A file or folder that the page names from the root or from the package."""
+    places = (CONTENT.parent / name, CONTENT.parent / "reportgen" / name)
+    return next((place for place in places if place.exists()), None)
+
+
+def test_recipes_for_developers_name_what_is_there() -> None:
+    """Files, what is said to be in one, and the targets of make; and the page is short."""
+    recipes = CONTRIBUTING.partition("## Recipes ")[2].partition(" ## ")[0]
+    files = {*re.findall(r"`([a-z][\w./-]+(?:/|\.py|\.md|\.yml|\.toml))`", recipes)}
+    assert len(files) > 20
+    assert {name for name in files if find_file(name) is None} == set()
+    pairs = re.findall(r"`([A-Za-z_]+)` (?:of|in) `([\w/]+\.py)`", recipes)
+    assert len(pairs) >= 5
+    assert [
+        pair for pair in pairs if pair[0] not in (find_file(pair[1]) or Path(os.devnull)).read_text("utf-8")
+    ] == []
+    makefile = (CONTENT.parent / "Makefile").read_text("utf-8")
+    assert {
+        name for name in re.findall(r"`make ([a-z-]+)", CONTRIBUTING) if f"\n{name}:" not in makefile
+    } == set()
+    assert len(CONTRIBUTING.split()) <= 1_500
 
 
 # ---- messages -------------------------------------------------------------------------------------------
@@ -197,37 +412,20 @@ ACCIDENTS = {
     for case in read_pages(Path(__file__).parent / "transcripts")
     if case.page.stem == "what_goes_wrong"
 }
-_SECTION = re.compile(r"^## What goes wrong\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _GUESS = re.compile(r"^> (series were distinguished .*\n(?:> .*\n)*)", re.MULTILINE)
-_QUOTE = re.compile(r"(?<![*\w])\*(?![*\s])(.+?)(?<![*\s])\*(?![*\w])")
-
-
-def list_quotes(page: str) -> list[str]:
-    """What a page quotes under "What goes wrong", as a reader sees it."""
-    found = [quote for section in _SECTION.findall(page) for quote in _QUOTE.findall(section)]
-    return [quote.replace("\\|", "|") for quote in found]
-
-
-def test_quoted_messages_are_what_users_read() -> None:
-    """After an accident to the folder that the page shows: ``transcripts/what_goes_wrong.md`` has each."""
-    quotes = {name: list_quotes(PAGES[name]) for name in TOOLS}
-    assert len(list(filter(None, quotes.values()))) >= 5
-    for name, quoted in quotes.items():
-        said = ACCIDENTS.get(name.removeprefix("tools/"), "")
-        assert [quote for quote in quoted if quote not in said] == [], name
 
 
 def test_quoted_guesses_are_what_users_read() -> None:
     """Where source.yml does not say what series and seeds are called by."""
     pages = [text for name, text in PAGES.items() if name.startswith("tools/")]
     guesses = [" ".join(one.replace("\n> ", " ").split()) for text in pages for one in _GUESS.findall(text)]
-    assert len(guesses) >= 4
+    assert len(guesses) >= 2
     assert [guess for guess in guesses if guess not in ACCIDENTS["guesses"]] == []
 
 
 # ---- the pages about data -------------------------------------------------------------------------------
 
-ABOUT_DATA = ("data", "formats", "answers", "finished-runs", "several-sources")
+ABOUT_DATA = ("data", "source-yml", "formats", "answers", "finished-runs", "several-sources")
 _LISTS = PAGES["answers"].partition("## Lists of answers\n")[2].partition("\n## ")[0]
 SHAPES = re.findall(r"^\| [^|]+ \| `([\[{].*[\]}])` \|$", _LISTS, re.MULTILINE)
 MAPPED = re.findall(
@@ -324,13 +522,6 @@ def test_what_is_mapped_is_read(tmp_path: Path) -> None:
         if described["kind"] == "totals":
             (one,) = (one for one in described["totals"] if one["benchmark"] == "Sums")
             assert (one["series"], one["value"], one["stderr"]) == ("Elm", 0.6, 0.02)
-
-
-def test_the_road_is_short() -> None:
-    """The page on data says each step; what is looked up is on pages of its own."""
-    words = {name: len(PAGES[name].split()) for name in ABOUT_DATA}
-    assert words["data"] <= 3000
-    assert sum(words.values()) <= 6000
 
 
 def test_the_table_of_the_page_about_data_is_described_as_shown(tmp_path: Path) -> None:

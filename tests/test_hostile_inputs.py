@@ -30,7 +30,7 @@ from reportgen.core.cache import cache_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-GUIDE = Path(__file__).parents[1] / "content/guide/security.md"
+GUIDE = Path(__file__).parents[1] / "content/guide/untrusted.md"
 LEAKED = "only-on-this-machine"
 ROW = re.compile(r"^\| (`[a-z].*?`) \| (.+?) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 WRITTEN = {

@@ -28,7 +28,7 @@ from reportgen.site.security import ENDINGS, EXTENSIONS
 
 def test_the_guide_lists_what_is_allowed() -> None:
     """Every ending of files and every extension of Markdown, and no other."""
-    guide = (ROOT / "content/guide/security.md").read_text("utf-8").split("## untrusted")[1].split("## ")[0]
+    guide = (ROOT / "content/guide/untrusted.md").read_text("utf-8").split("## untrusted")[1].split("## ")[0]
     told = set(re.findall(r"`\.([a-z0-9]+)`", guide))
     assert told == ENDINGS - {"md"}
     listed = guide.split("The allowed Markdown extensions are")[1].split("They read")[0]

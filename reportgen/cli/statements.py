@@ -370,8 +370,8 @@ def observations(
 
 
 _DIFFERENCE = (
-    "The true difference to find, in points where scores go from 0 to 1. If left out, the one that is found "
-    "four times in five with the current data."
+    "The true difference to find, in points where scores go from 0 to 1. If left out, the one that the "
+    "current data detect with 80% power."
 )
 
 

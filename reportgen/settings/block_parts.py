@@ -65,10 +65,7 @@ GroupedBy = Annotated[
 ]
 Level = Annotated[float, Field(gt=0, lt=1, description="The confidence level.")]
 ValueFormat: TypeAlias = Literal["number", "percent"]
-FORMAT = (
-    "How values are written: number, or percent, as in 84% for 0.84; if left out as another block of the "
-    "page or source.yml says of the metric, otherwise number."
-)
+FORMAT = "number, or percent, as in 84%; if left out as on the rest of the page or in source.yml."
 PEAK = "Interval of the best value: none, or simultaneous, which allows for the choice of its step."
 
 

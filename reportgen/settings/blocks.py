@@ -84,7 +84,7 @@ class LineSettings(DataSettings):
     x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
     x_scale: Scale = "linear"
     order: Literal["given", "final", "best", "name"] = Field(
-        "given", description="Order of the series: as in the data, by final value, by best value, by name."
+        "given", description="Order of the series: given in the data, or by final, best or name."
     )
     colour: ColouredBy = None
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")

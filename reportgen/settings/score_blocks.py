@@ -117,7 +117,7 @@ class ScoresSettings(ComparedSettings):
     judges = False
 
     order: Literal["best", "given", "name"] = Field(
-        "best", description="Order of the series: best first, as in the data, by name."
+        "best", description="Order of the series: best first, given as in the data, or by name."
     )
 
 
@@ -320,7 +320,9 @@ class DistributionSettings(DataSettings):
     mark: Literal["strip", "histogram"] | None = Field(
         None, description="strip, a dot for each value, or histogram; by the number of values if left out."
     )
-    order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
+    order: Literal["given", "best", "name"] = Field(
+        "given", description="Order of the rows: given as in the data, best first, or by name."
+    )
     y_title: Name | None = Field(None, description="Title of the axis of values; the metric if left out.")
     y_domain: PointDomain = None
     y_scale: Scale = "linear"

@@ -54,37 +54,82 @@ class Columns(Settings):
     """Which column plays which part, where the usual names are not used."""
 
     series: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(
-        None, description="The column that names the series, or a list of several that do so together."
+        None,
+        description="The column that names the series, or a list of several that are joined; by name model, "
+        "method, series, algorithm, variant, name or label.",
     )
-    run: Name | None = Field(None, description="The column that names the run.")
+    run: Name | None = Field(
+        None, description="The column that names the run; by name run, run_id or run_name."
+    )
     seed: Name | None = Field(None, description="The column with the seed.")
-    step: Name | None = Field(None, description="The column used as x.")
-    metric: Name | None = Field(None, description="Long form: the column that names the metric.")
-    value: Name | None = Field(None, description="Long form: the column with the value.")
+    step: Name | None = Field(
+        None,
+        description="The column used as x: numbers, or times in UTC; by name step, global_step, iteration, "
+        "iter, epoch, _step, steps, timesteps, x or episode; date or year if a run has several.",
+    )
+    metric: Name | None = Field(
+        None,
+        description="Long form: the column that names the metric; by name metric, variable, tag or "
+        "metricName.",
+    )
+    value: Name | None = Field(
+        None, description="Long form: the column with the value; by name value or metricValue."
+    )
     low: Name | None = Field(None, description="Lower end of an interval that the data already have.")
     high: Name | None = Field(None, description="Upper end of an interval that the data already have.")
-    stderr: Name | None = Field(None, description="Standard error that the data already have.")
-    std: Name | None = Field(None, description="Standard deviation over n that the data already have.")
+    stderr: Name | None = Field(
+        None, description="Standard error that the data already have; by name stderr, sem or se."
+    )
+    std: Name | None = Field(
+        None, description="Standard deviation over n that the data already have; by name std or sd."
+    )
     n: Name | int | None = Field(
         None,
-        description="Number of runs behind std; totals: number of problems. A number holds for all rows.",
+        description="Number of runs behind std; totals: number of problems. By name n or count, of totals "
+        "also problems or num_problems. A number applies to all rows.",
     )
-    problem: Name | None = Field(None, description="Outcomes: the column that names the problem.")
-    sample: Name | None = Field(None, description="Outcomes: the column that numbers a problem's samples.")
-    score: Name | None = Field(None, description="Outcomes and totals: the column with the score.")
-    answer: Name | None = Field(None, description="Outcomes: the answer given, for majority votes.")
-    gold: Name | None = Field(None, description="Outcomes: the right answer.")
+    problem: Name | None = Field(
+        None,
+        description="Outcomes: the column that names the problem; by name problem, problem_id, question_id, "
+        "task_id, doc_id, idx or id.",
+    )
+    sample: Name | None = Field(
+        None,
+        description="Outcomes: the column that numbers a problem's samples; by name sample, sample_id, "
+        "attempt or epoch. Without it, rows are counted if the protocol has samples.",
+    )
+    score: Name | None = Field(
+        None,
+        description="Outcomes and totals: the column with the score; by name score, correct, is_correct, "
+        "passed, acc or reward, of totals also value or accuracy.",
+    )
+    answer: Name | None = Field(
+        None,
+        description="Outcomes: the answer given, for majority votes; by name prediction, extracted or "
+        "answer.",
+    )
+    gold: Name | None = Field(
+        None,
+        description="Outcomes: the right answer; by name gold, target, reference, or answer next to a "
+        "prediction.",
+    )
     prompt: Name | None = Field(None, description="Outcomes: the prompt, which samples: true publishes.")
     response: Name | None = Field(None, description="Outcomes: the whole answer, likewise.")
     explanation: Name | None = Field(None, description="Outcomes: what the grader said, likewise.")
     cluster: Name | None = Field(
         None, description="Outcomes: what groups problems that belong together, such as their passage."
     )
-    tokens: Name | None = Field(None, description="Outcomes: how many tokens the answer took.")
-    seconds: Name | None = Field(None, description="Outcomes: how many seconds the answer took.")
+    tokens: Name | None = Field(
+        None, description="Outcomes: tokens of the answer; by name tokens, completion_tokens or num_tokens."
+    )
+    seconds: Name | None = Field(
+        None, description="Outcomes: seconds that the answer took; by name seconds, time or latency."
+    )
     cost: Name | None = Field(None, description="Outcomes: what the answer cost.")
     benchmark: Name | None = Field(
-        None, description="Outcomes and totals: the column that names the benchmark."
+        None,
+        description="Outcomes and totals: the column that names the benchmark; by name benchmark, of totals "
+        "also task or dataset.",
     )
 
     @model_validator(mode="after")
@@ -117,12 +162,14 @@ class Provenance(Settings):
 class Protocol(Settings):
     """How outcomes were measured; scores are comparable where this is the same."""
 
-    samples: Annotated[int, Field(ge=1)] | None = Field(None, description="Samples a problem.")
+    samples: Annotated[int, Field(ge=1)] | None = Field(None, description="Answers to each problem.")
     temperature: Annotated[Number, Field(ge=0)] | None = Field(None, description="Sampling temperature.")
     top_p: Annotated[Number, Field(gt=0, le=1)] | None = Field(None, description="Nucleus sampling: top-p.")
-    max_tokens: Annotated[int, Field(ge=1)] | None = Field(None, description="Most tokens of an answer.")
+    max_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Largest number of tokens of an answer."
+    )
     prompt: str | None = Field(None, description="The prompt, or its name.")
-    harness: str | None = Field(None, description="The program that asked and graded.")
+    harness: str | None = Field(None, description="The program that ran and graded the evaluation.")
     version: str | None = Field(None, description="The harness's version.")
     grader: str | None = Field(None, description="What graded the answers.")
     date: str | None = Field(None, description="When the answers were given.")
@@ -162,7 +209,7 @@ class SourceSettings(Settings):
     precision: Annotated[float, Field(gt=0)] | None = Field(
         None,
         description="By how much a value may be off, such as 0.005 where it is read off a figure; "
-        "in observations, readings that differ by no more are level.",
+        "in observations, values that differ by no more are level.",
     )
     provenance: Provenance = Field(default_factory=Provenance, description="Where the data came from.")
     files: Name | tuple[Name, ...] | None = Field(
@@ -192,7 +239,7 @@ class SourceSettings(Settings):
         "group of files:, or name, folder, group or id; of several, all of them together.",
     )
     seed_from: Name | None = Field(
-        None, description="Runs of loggers and harnesses: what tells the seed, as for series_from."
+        None, description="Runs of loggers and harnesses: what names the seed, as for series_from."
     )
     run_from: Name | None = Field(
         None, description="Runs of loggers and harnesses: what names the run, as for series_from."
@@ -202,7 +249,7 @@ class SourceSettings(Settings):
     )
     fields: dict[Name, Name] = Field(
         default_factory=dict,
-        description="format: mapped: further columns, and where each stands in a row, as in $.meta.subject.",
+        description="format: mapped: further columns, and where each is in a row, as in $.meta.subject.",
     )
     columns: Columns = Field(default_factory=Columns, description="Which column plays which part.")
     form: Literal["long", "wide", "outcomes", "totals", "runs"] | None = Field(
@@ -215,12 +262,12 @@ class SourceSettings(Settings):
     wide: Literal["series", "benchmarks", "metrics"] | None = Field(
         None,
         description="What the columns of a wide table are: series, benchmarks or metrics; if left out, as "
-        "their names or that of the column beside them show. A table with steps has series or metrics.",
+        "their names or that of the column next to them show. A table with steps has series or metrics.",
     )
     interval: Literal["se", "ci95", "sd"] | None = Field(
         None,
-        description="What stands after ± in cells of tables: se: the standard error; ci95: half of a 95% CI;"
-        " sd: the standard deviation of n runs, for which a column n is needed.",
+        description="What the number after ± is: se, the standard error; ci95, half of a 95% CI; sd, the "
+        "standard deviation of the n runs.",
     )
     repeat: Literal["last", "mean", "runs"] | None = Field(
         None,
