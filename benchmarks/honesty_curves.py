@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from simulated.curves import Coverage
 
-_SKEWED = ("skewed", "failing seeds", "lognormal seeds", "one of twenty fails", "accuracies")
+_SKEWED = ("skewed", "uniform", "failing seeds", "lognormal seeds", "one of twenty fails", "accuracies")
 _LEADERS = {
     "usual": ("white", "skewed", "failing seeds", "accuracies"),
     "other": ("GARCH", "Laplace", "lognormal seeds", "one of twenty fails"),
