@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from simulated.curves import Coverage
 
-_SKEWED = ("skewed", "failing seeds", "lognormal seeds", "one of twenty fails", "accuracies")
+_SKEWED = ("skewed", "uniform", "failing seeds", "lognormal seeds", "one of twenty fails", "accuracies")
 _LEADERS = {
     "usual": ("white", "skewed", "failing seeds", "accuracies"),
     "other": ("GARCH", "Laplace", "lognormal seeds", "one of twenty fails"),
@@ -34,7 +34,7 @@ _AHEAD = ((5, 3, 2.1), (10, 3, 2.8), (4, 5, 2.1))
 _STATED_SD = 0.5  # of the logarithm of readings, whose neighbours correlate by 0.5
 _MEANS = {"usual": ("flat", "hump", "rise"), "other": ("power law", "two humps", "power law")}
 _STEPS, _RUNS = (14, 50, 200), (3, 5, 10)
-_DRAWS, _LED, _BANDED = {True: 60, False: 30}, {True: 600, False: 200}, {True: 200, False: 50}
+_DRAWS, _LED, _BANDED = {True: 60, False: 30}, {True: 500, False: 200}, {True: 200, False: 50}
 
 
 def plan(setting: Setting) -> list[Row]:

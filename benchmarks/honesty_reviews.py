@@ -17,7 +17,7 @@ _OVERLAPS = {
     "all runs others": (Overlap(2, 0, 2), Overlap(2, 0, 10), Overlap(5, 0, 5), Overlap(10, 0, 10)),
 }
 _OTHERS = (Laws("uniform", "logit t(3)"), Laws("t(5)", "logit t(3)"))
-_DRAWS = {True: 800, False: 400}
+_DRAWS = {True: 600, False: 400}
 
 
 def plan(setting: Setting) -> list[Row]:

@@ -85,8 +85,8 @@ _CLUSTERS: dict[str, Callable[[np.random.Generator], IntArray]] = {
     "40 of skewed sizes": lambda rng: rng.lognormal(1.5, 1, 40).astype(int) + 1,
     "14 of 3 and one of 60": lambda _rng: np.array([60] + [3] * 14),
 }
-_METHOD_TIMES, _FAMILY_TIMES = {True: 120, False: 20}, {True: 60, False: 10}
-_BORDER_TIMES, _INTERVAL_TIMES = {True: 30, False: 5}, {True: 1000, False: 100}
+_METHOD_TIMES, _FAMILY_TIMES = {True: 100, False: 20}, {True: 60, False: 10}
+_BORDER_TIMES, _INTERVAL_TIMES = {True: 30, False: 5}, {True: 800, False: 100}
 
 
 def plan(setting: Setting) -> list[Row]:
