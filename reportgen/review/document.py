@@ -226,13 +226,14 @@ def _describe_statement(change: StatementChange) -> Entry:
         reasons += [(f"{name}: ", Quoted(fact)) for fact in one.evidence]
     expressions = dict.fromkeys(one.expression for _, one in sides)
     reasons.append(("checked as ", *join_texts([(Quoted(one, "code"),) for one in expressions], ", now ")))
+    tone = "bad" if change.is_broken else "good" if change.change == "mended" else ""
     return Entry(
         what=(words.describe_statement(change),),
         title=(Quoted(change.latest.words, "said", 2 * LONGEST_NAME),),
         place=words.format_place(change.page, change.latest.line),
         lines=tuple(lines),
-        reasons=tuple(reasons),
-        tone="bad" if change.is_broken else "good" if change.change == "mended" else "",
+        reasons=tuple(reasons) if tone else (),  # who has written another sentence knows them
+        tone=tone,
     )
 
 
