@@ -154,7 +154,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         config.markdown_extensions += added
         # Otherwise an aligned column would get a style attribute, which our policy refuses.
         config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
-        own = ("tokens", "figure", "statements", *["changes"] * bool(self.compare))  # others lack our fonts
+        own = ("tokens", "figure", "statements")  # other themes do not have our fonts
         names = own if config.theme.name == "reportgen" else ("fonts/fonts", *own)
         config.extra_css = [*(f"{ASSETS}/{name}.css" for name in names), *config.extra_css]
         script = ExtraScriptValue(f"{ASSETS}/live.js")
