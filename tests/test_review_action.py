@@ -155,7 +155,7 @@ def test_nothing_changed_is_said_only_where_more_was_said(github: GitHub, post: 
     assert post()[1].startswith("Nothing to post. Nothing changed")
     github.comments = [make_comment(1, f"2 numbers moved\n{MARKER}")]
     assert post()[0] == 0
-    assert github.comments[0]["body"].startswith("Nothing changed: every")
+    assert github.comments[0]["body"].startswith("Nothing changed.")
 
 
 def test_the_newest_artifact_of_a_rerun_counts(github: GitHub, post: Post) -> None:

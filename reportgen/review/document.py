@@ -50,6 +50,7 @@ class Quoted(Struct, frozen=True):
 
 
 Text: TypeAlias = tuple[str | Quoted, ...]
+Tone: TypeAlias = Literal["", "good", "bad"]
 
 
 class Entry(Struct, frozen=True):
@@ -63,7 +64,7 @@ class Entry(Struct, frozen=True):
     place: str = ""
     lines: tuple[tuple[Text, Text], ...] = ()
     reasons: tuple[Text, ...] = ()
-    tone: Literal["", "good", "bad"] = ""
+    tone: Tone = ""
     shown: FigureChange | TableChange | None = None
     anchor: str = ""
 
@@ -226,13 +227,14 @@ def _describe_statement(change: StatementChange) -> Entry:
         reasons += [(f"{name}: ", Quoted(fact)) for fact in one.evidence]
     expressions = dict.fromkeys(one.expression for _, one in sides)
     reasons.append(("checked as ", *join_texts([(Quoted(one, "code"),) for one in expressions], ", now ")))
+    tone: Tone = "bad" if change.is_broken else "good" if change.change == "mended" else ""
     return Entry(
         what=(words.describe_statement(change),),
         title=(Quoted(change.latest.words, "said", 2 * LONGEST_NAME),),
         place=words.format_place(change.page, change.latest.line),
         lines=tuple(lines),
-        reasons=tuple(reasons),
-        tone="bad" if change.is_broken else "good" if change.change == "mended" else "",
+        reasons=tuple(reasons) if tone else (),  # who has written another sentence knows them
+        tone=tone,
     )
 
 

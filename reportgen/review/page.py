@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from reportgen.review.snapshot import Snapshot
 
 _SHEETS: Final = (
-    *("tokens.css", "css/theme.css", "css/prose.css", "figure.css", "statements.css", "review.css"),
+    *("tokens.css", "css/theme.css", "css/prose.css", "figure.css", "changes.css", "review.css"),
 )
 
 _STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}

@@ -79,7 +79,7 @@ def find_lunr() -> Path:
 
 
 _SOURCES, _FONTS = Path(__file__).with_name("assets"), THEME / "fonts"
-_REVIEW = "tokens theme prose figure statements review"  # its style sheets
+_REVIEW = "tokens theme prose figure changes review"  # its style sheets
 _TITLE_END = re.compile(r"</h1\s*>")
 # Code and what else is not prose, a tag, or the text between two tags.
 _PART = re.compile(r"<(pre|code|script|style|svg|textarea)\b.*?</\1\s*>|<[^>]*>|[^<]+", re.DOTALL)
@@ -180,8 +180,8 @@ class Assembly:
             # MkDocs writes a long text in chunks of 8 kB, but bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
         for path in sorted(_SOURCES.iterdir()):
-            is_needed = {"vega.js": self._jobs.views, "review.css": self._additions}.get(path.name, True)
-            if path.suffix in {".css", ".js"} and is_needed:
+            use = {"vega": self._jobs.views, "review": added, "changes": added}.get(path.stem, True)
+            if path.suffix in {".css", ".js"} and use:
                 yield f"{assets}/{path.name}", path.read_bytes()
         for path in sorted(_FONTS.iterdir()) if fonts else ():
             if path.suffix in {".css", ".woff2", ".txt"}:

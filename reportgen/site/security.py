@@ -60,6 +60,7 @@ def make_script_policy(texts: dict[str, str]) -> str:
 
 
 _FONT_FACE: Final = re.compile(r"@font-face \{[^}]*\}\n*")
+_LAYOUT: Final = re.compile(r"/\*.*?\*/\s*|(?<=[{};,])\s*\n\s*|(?<=\n)\s+", re.DOTALL)  # of style sheets
 _FONT_FILE: Final = re.compile(r'url\("([^"]+\.woff2)"\)')
 
 
@@ -81,7 +82,7 @@ def write_single_file(template: str, sheets: Sequence[str], **given: object) -> 
     style = _FONT_FILE.sub(embed, "".join(face for face in faces if "italic" not in face))
     for sheet in sheets:
         path = theme / sheet
-        style += (path if path.exists() else _ASSETS / sheet).read_text("utf-8")
+        style += _LAYOUT.sub("", (path if path.exists() else _ASSETS / sheet).read_text("utf-8"))
     return render_template(template, style=style, policy=make_file_policy(style), **given)
 
 
