@@ -189,11 +189,14 @@ MOVED = {
     "curve": "what-x-is derived-metrics several-metrics-in-one-plot filter-group-and-colour-by-settings "
     "names-by-patterns small-multiples differences-from-a-baseline percent which-way-is-better "
     "the-whole-curve-and-the-best-step in-lists-notes-and-tabs",
-    "data": "find roles names settings-next-to-tables names-out-of-paths rows rows-of-one-step sourceyml",
+    "data": "find reader-or-table roles names settings-next-to-tables names-out-of-paths rows "
+    "rows-of-one-step sourceyml",
     "reading-figures": "the-band values-with-a-range from-rows-to-a-curve best-values smoothing "
     "handling-a-live-figure citing-and-copying",
+    "index": "write-a-page bring-your-data build-and-review publish-on-github-pages",
     "recipes": "add-data",
-    "security": "untrusted what-each-command-does-with-input-from-elsewhere",
+    "review": "pictures-in-the-comment gitlab if-there-is-no-comment why-a-fork-cannot-misuse-the-comment",
+    "security": "untrusted data-from-others what-each-command-does-with-input-from-elsewhere",
     "settings": "reportgen-init reportgen-add reportgen-describe reportgen-freeze reportgen-build "
     "reportgen-serve reportgen-check reportgen-fix reportgen-facts reportgen-observations reportgen-plan "
     "reportgen-review reportgen-comment reportgen-pictures reportgen-archive reportgen-verify "

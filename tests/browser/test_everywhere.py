@@ -26,7 +26,7 @@ FEW = (
     "math500/index",
     "model-comparison/index",
     "training-diagnostics/index",
-    "guide/index",
+    "guide/blocks/index",
     "guide/vega-lite/index",
     "guide/problems/index",
     "guide/observations/index",
