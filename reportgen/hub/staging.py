@@ -259,8 +259,8 @@ def _recover(public: Path, cache: Path) -> None:
         if process.isdecimal() and is_running(int(process)):
             step = f"Wait for it to end; if no such process is running, remove {folder.name}"
             raise make_error(str(public), f"process {process} is writing this hub", step)
-        # One without files was just begun, and nothing is recorded of it yet. What else is in a folder without
-        # a record is refused as any other file is.
+        # One without files was just begun, and nothing is recorded of it yet. Any other without a record is
+        # somebody's, and refused as all that is.
         if folder.is_symlink() or (list_files(folder) and not has_record(folder, cache)):
             continue
         stage = Stage(public, folder, cache)

@@ -195,7 +195,9 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         source, runs = _read_units(request) or _open_tables(request)
         taken = {file for unit in runs.found.units for file in unit.files} if runs else ()
         lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), root)
-        source = replace(source, warnings=(*lost, *source.warnings, *find_unlike_runs(root, source)))
+        key = request.cache.make_key("unlike runs", source.digest)
+        unlike = request.cache.memo(key, tuple[Diagnostic, ...], lambda: find_unlike_runs(root, source))
+        source = replace(source, warnings=(*lost, *source.warnings, *unlike))
         if unpacked := request.unpacked:
             source = replace(source, files=unpacked.files, warnings=(*unpacked.warnings, *source.warnings))
         return replace(source, warnings=(*name_settings_file(source.warnings, *named),)), runs

@@ -44,9 +44,10 @@ _PICKED: Final[dict[str, Callable[[Sequence[float]], float]]] = {
 }
 # Largest relative difference of numbers that were rounded to 32 bits.
 _ROUNDED: Final = 2.0**-23
-# Runs that are the mean of at least three others: their distance to it is small beside the range of all, on
+# Runs that are the mean of at least so many others: their distance to it is small beside the range of all, on
 # average over three places or more. One that is also the middle of all at each place may be one of several
 # runs at equal distances, as of data that follow a formula.
+_FEWEST_OTHERS: Final = 3
 _MEANS_SQL: Final = """
 WITH runs AS (
     SELECT series, run, part, step, avg(value) AS value, min("row") AS place FROM ({select}) GROUP BY ALL
@@ -55,8 +56,8 @@ WITH runs AS (
         max(value) OVER w - min(value) OVER w AS width, median(value) OVER w AS middle
     FROM runs WINDOW w AS (PARTITION BY series, part, step)
 )
-SELECT series, run, arg_min(value, place), min(place) FROM places WHERE n > 3 AND width > 0 GROUP BY ALL
-HAVING count(*) > 2 AND avg(abs(value - mean) / width) < 0.005 AND bool_or(value <> middle)
+SELECT series, run, arg_min(value, place), min(place) FROM places WHERE n > {others} AND width > 0
+GROUP BY ALL HAVING count(*) > 2 AND avg(abs(value - mean) / width) < 0.005 AND bool_or(value <> middle)
 ORDER BY series, run
 """
 
@@ -141,7 +142,8 @@ class Summaries(NamedTuple):
                 if (series, label) not in said and (found := found or self._warn_seed(series, label, base)):
                     said.add((series, label))
                     yield found
-        yield from self._find_means(said)
+        if any(len(set(labels)) > _FEWEST_OTHERS for labels in groups.values()):
+            yield from self._find_means(said)
         base, others = split_labels([one.series for one in self.runs], named=True)
         rest = f"{len(base):,} other series"
         yield from filter(None, (self._find_summary("series", label, base, rest) for label in others))
@@ -154,7 +156,8 @@ class Summaries(NamedTuple):
     def _find_means(self, said: Collection[tuple[str, str]]) -> Iterator[Diagnostic]:
         """Find runs that are the mean of the others at every step, whatever number their names have."""
         finite = f"SELECT * FROM ({self.keys.select}) WHERE value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"  # noqa: S608
-        for series, label, value, row in get_engine().fetch_rows(_MEANS_SQL.format(select=finite)):
+        query = _MEANS_SQL.format(select=finite, others=_FEWEST_OTHERS)
+        for series, label, value, row in get_engine().fetch_rows(query):
             if (series, label) not in said:
                 others = {one.run for one in self.runs if one.series == series} - {label}
                 rest = f"{format_count(len(others), 'other run')} of {quote(series)}"
