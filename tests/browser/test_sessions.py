@@ -15,10 +15,23 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+# Of these pages, which few changes concern, the first session is fast and the others are slow tests.
+RARE = ("citing", "links", "one_file", "versions")
+
+
 CASES = read_pages(Path(__file__).parent)
+FIRST = {case.page: case.name for case in reversed(CASES)}
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_case)
+def is_slow(case: Case) -> bool:
+    """Whether a session is run as a slow test only."""
+    return case.page.stem in RARE and case.name != FIRST[case.page]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=name_case(case), marks=[pytest.mark.slow] * is_slow(case)) for case in CASES],
+)
 def test_a_page_shows_what_was_accepted(
     case: Case, tabs: Tabs, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
