@@ -285,7 +285,7 @@ class SourceSettings(Settings):
     lower_is_better: bool | tuple[Name, ...] | None = Field(
         None,
         description="Totals and curves: whether a smaller value is better: true, or the benchmarks or "
-        "metrics on which it is; inferred from the harness, the study or the metric's name if left out.",
+        "metrics on which it is; inferred from the harness, the study or their names if left out.",
     )
     protocol: Protocol = Field(
         default_factory=Protocol, description="Outcomes and totals: how they were measured, for all series."

@@ -234,8 +234,8 @@ class _Surveyor(Struct, frozen=True):
     def add_benchmarks(self, layout: Layout) -> Layout:
         """Return a layout with the benchmarks of all rows: each has figures, and a sample may miss some.
 
-        For totals it also has the benchmarks on which lower is better by the name of the metric, an empty
-        text if there are no benchmarks. A row without a benchmark is an error.
+        For totals it also has the benchmarks on which lower is better by their own name or that of the metric,
+        an empty text if there are no benchmarks. A row without a benchmark is an error.
         """
         scored = layout.outcomes or layout.totals
         column = scored.benchmark if scored else None
@@ -253,16 +253,15 @@ class _Surveyor(Struct, frozen=True):
         if roles is None:
             return layout
         if roles.metric is None:
-            lower = guess_direction(roles.score) is Direction.LOWER
-            return replace(layout, lower_is_better=(layout.benchmarks or ("",)) if lower else ())
+            pairs = [[name, roles.score] for name in layout.benchmarks or ("",)]
+            return replace(layout, lower_is_better=_find_lower(pairs))
         metric = roles.metric
 
         def select_pair(rows: Rows) -> str:
             return f"coalesce({rows.as_text(column)}, '') || chr(31) || {rows.as_text(metric)}"
 
         pairs = [name.split("\x1f", 1) for name in self.fetch_names(layout, select_pair) if name]
-        found = dict.fromkeys(of for of, name in pairs if guess_direction(name) is Direction.LOWER)
-        return replace(layout, lower_is_better=tuple(found))
+        return replace(layout, lower_is_better=_find_lower(pairs))
 
     def list_names(
         self, layout: Layout, looks: Sequence[Look], *, whole: bool
@@ -344,3 +343,9 @@ def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
         elif name in look.file.columns:
             index = look.file.columns.index(name)
             yield from (row[index] for row in look.rows)
+
+
+def _find_lower(pairs: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the benchmarks whose own name, or that of their metric, says that lower is better."""
+    lower = (pair[0] for pair in pairs if Direction.LOWER in map(guess_direction, pair))
+    return tuple(dict.fromkeys(lower))
