@@ -234,7 +234,7 @@ class _Surveyor(Struct, frozen=True):
     def add_benchmarks(self, layout: Layout) -> Layout:
         """Return a layout with the benchmarks of all rows: each has figures, and a sample may miss some.
 
-        For totals it also has the benchmarks on which lower is better by their own name or that of the metric,
+        For totals it also has those on which lower is better by their own name or that of the metric,
         an empty text if there are no benchmarks. A row without a benchmark is an error.
         """
         scored = layout.outcomes or layout.totals
