@@ -1,11 +1,13 @@
 """Measures cold builds as ratios to MkDocs with its charts plugin and pandas, in one run.
 
     python -m pip install mkdocs-charts-plugin
-    python benchmarks/charts_plugin.py [--pages 50] [--times 5] [--folder DIR]
+    python benchmarks/charts_plugin.py [--pages 50] [--times 5] [--bins 150] [--folder DIR]
 
 Both read the workload of ``workload.py`` and show the mean of the runs with its 95% CI at each step. For the
 plugin, a script computes these with pandas and writes a CSV file for each figure, and the pages have a
 Vega-Lite specification, which the reader's browser draws. reportgen also draws each figure as a picture.
+With ``--bins``, the script first averages each run within so many bins of steps, about as many as a reader
+can see, while reportgen computes each step as ever.
 """
 
 from __future__ import annotations
@@ -74,12 +76,18 @@ def write_charts(report: Path, charts: Path) -> None:
         (charts / "content" / page.name).write_text(text, encoding="utf-8")
 
 
-def aggregate(data: Path, target: Path) -> None:
-    """Write mean and 95% CI over runs at each step, for each metric of each file."""
+def aggregate(data: Path, target: Path, *, bins: int) -> None:
+    """Write mean and 95% CI over runs at each step or bin, for each metric of each file."""
     target.mkdir()
     for path in sorted(data.glob("*.csv")):
-        rows = pd.read_csv(path).groupby(["metric", "series", "step"])["value"]
-        found = rows.agg(["mean", "std", "count"]).reset_index()
+        rows = pd.read_csv(path)
+        if bins:
+            width = (rows["step"].max() + 1) / bins
+            rows["step"] = (rows["step"] // width + 0.5) * width
+            rows = rows.groupby(["metric", "series", "seed", "step"])["value"].mean().reset_index()
+        found = (
+            rows.groupby(["metric", "series", "step"])["value"].agg(["mean", "std", "count"]).reset_index()
+        )
         half = _T_QUANTILE * found["std"] / found["count"] ** 0.5
         found["low"], found["high"] = found["mean"] - half, found["mean"] + half
         for metric, one in found.groupby("metric"):
@@ -87,7 +95,7 @@ def aggregate(data: Path, target: Path) -> None:
             columns.to_csv(target / name_table(path.stem, str(metric)), index=False, float_format="%.6g")
 
 
-def measure(folder: Path, size: Size, times: int) -> Iterator[tuple[str, ...]]:
+def measure(folder: Path, size: Size, times: int, bins: int) -> Iterator[tuple[str, ...]]:
     """Rows of the table: the plugin with pandas, and a cold build."""
     report, charts = folder / "report", folder / "charts"
     write_report(report, size)
@@ -97,7 +105,8 @@ def measure(folder: Path, size: Size, times: int) -> Iterator[tuple[str, ...]]:
     def build_charts() -> float:
         for written in (charts / "content" / "data", charts / "site"):
             shutil.rmtree(written, ignore_errors=True)
-        table_files = [sys.executable, __file__, "--aggregate", str(report / "data"), "content/data"]
+        table_files = [sys.executable, __file__, "--bins", str(bins)]
+        table_files += ["--aggregate", str(report / "data"), "content/data"]
         mkdocs = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
         seconds.append(sum(run(command, charts).seconds for command in (table_files, mkdocs)))
         return seconds[-1]
@@ -117,18 +126,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=50, help="number of pages, of three figures each")
     parser.add_argument("--times", type=int, default=5, help="runs of each build; the median counts")
+    parser.add_argument("--bins", type=int, default=0, help="bins that the script averages runs in; 0: none")
     parser.add_argument("--folder", type=Path, help="write the workload here and keep it")
     parser.add_argument("--aggregate", type=Path, nargs=2, help=argparse.SUPPRESS)
     wanted = parser.parse_args()
     if wanted.aggregate:
-        aggregate(*wanted.aggregate)
+        aggregate(*wanted.aggregate, bins=wanted.bins)
         return
     if not find_spec("mkdocs_charts_plugin"):
         parser.error("mkdocs-charts-plugin is not installed: python -m pip install mkdocs-charts-plugin")
     with tempfile.TemporaryDirectory() as scratch:
         folder = wanted.folder or Path(scratch)
         header = ("", "seconds", "ratio", "limit", "peak MB")
-        print(table(header, measure(folder, Size(pages=wanted.pages), wanted.times)))
+        print(table(header, measure(folder, Size(pages=wanted.pages), wanted.times, wanted.bins)))
 
 
 if __name__ == "__main__":
