@@ -30,14 +30,15 @@ Results: TypeAlias = "dict[str, tuple[float, ...]]"
 # Rows by series and run; a cell is a score or a number of right samples and one of samples.
 Data: TypeAlias = "dict[str, list[str]]"
 
-PAGE = (Path(__file__).parents[1] / "content/guide/formulas.md").read_text(encoding="utf-8")
+GUIDE = Path(__file__).parents[1] / "content/guide"
+PAGES = [(GUIDE / f"formulas{more}.md").read_text(encoding="utf-8") for more in ("", "-scores", "-pairs")]
 LINE = re.compile(r"(.+?) = ([−\d.]+)(?: \[([−\d.]+), ([−\d.]+)\])?")
 
 
 def read_examples() -> dict[str, tuple[Data, dict[str, tuple[str, ...]]]]:
     """The data and the stated results of each section; without data of its own, it is about those above."""
     examples, data = {}, {}
-    for section in re.split(r"^### ", PAGE, flags=re.MULTILINE)[1:]:
+    for section in re.split(r"^## ", "".join(PAGES), flags=re.MULTILINE)[1:]:
         fences = re.findall(r"^```text\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
         if len(fences) > 1:
             data = {words[0]: words[1:] for words in map(str.split, fences[0].splitlines())}
@@ -644,7 +645,7 @@ def test_everything_printed_is_defined(report: Any) -> None:  # noqa: ANN401 - o
     parts = [part["numbers"] for page in pages for key in ("figures", "stacks") for part in page[key]]
     names = {name for numbers in parts for name, _ in find_numbers(numbers)}
     assert len(names) > 50
-    assert {name for name in names if f"`{name}`" not in " ".join(PAGE.split())} == set()
+    assert {name for name in names if f"`{name}`" not in " ".join("".join(PAGES).split())} == set()
 
 
 # What a sentence may say of statistics, also words that none says today.
@@ -676,7 +677,7 @@ def test_each_term_of_a_sentence_is_defined(report: Any) -> None:  # noqa: ANN40
         texts += SHOWN.findall(path.read_text("utf-8"))
     found = {term for text in texts for term in TERMS.findall(text)}
     assert len(found) > 25
-    named = ("formulas", "bands", "reading-figures", "statements")
+    named = ("formulas", "formulas-scores", "formulas-pairs", "bands", "reading-figures", "statements")
     guide = Path(__file__).parents[1] / "content" / "guide"
     defined = " ".join((guide / f"{name}.md").read_text("utf-8") for name in named).lower()
     assert {term for term in found if term.lower() not in defined} == set()
