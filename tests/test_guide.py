@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import re
+import shutil
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -420,6 +421,15 @@ def test_quoted_guesses_are_what_users_read() -> None:
     guesses = [" ".join(one.replace("\n> ", " ").split()) for text in pages for one in _GUESS.findall(text)]
     assert len(guesses) >= 2
     assert [guess for guess in guesses if guess not in ACCIDENTS["guesses"]] == []
+
+
+def test_the_line_that_a_warning_names_confirms_what_was_guessed(tmp_path: Path) -> None:
+    """As the recipe for seeds in file names says; with it written, nothing is left to warn of."""
+    folder = tmp_path / "report"
+    shutil.copytree(RECIPE_CASES[0].parent / "recipe-seeds-in-file-names", folder)
+    (line,) = re.findall(r"Confirm it with (\w+: \w+) in source\.yml", call(folder, "check").stdout)
+    (folder / "data/runs/source.yml").write_text(f"{line}\n", "utf-8")
+    assert "warning: " not in call(folder, "check").stdout
 
 
 # ---- the pages about data -------------------------------------------------------------------------------
