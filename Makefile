@@ -22,7 +22,8 @@ FROM_LOCK := --require-hashes --only-binary :all: -r requirements.lock
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := site
-.PHONY: site serve guide test test-slow environments test-writers test-spark lint lock bench screenshots clean help
+.PHONY: site serve guide test test-slow environments test-writers test-spark release-check lint lock bench screenshots \
+	clean help
 
 site: $(VENV)/.installed ## build the example report into site/
 	@$(BIN)/reportgen build
@@ -38,7 +39,7 @@ test: $(VENV)/.installed-test ## every test that takes seconds, in a real browse
 	@$(BIN)/python tests/find_chromium.py --install
 	@$(BIN)/python -m pytest -n 3 --durations 10
 
-test-slow: environments test-writers test-spark ## simulations, long random inputs, many kills, other plugins and themes, test-writers, test-spark
+test-slow: environments test-writers test-spark $(VENV)/.installed-uv ## simulations, long random inputs, many kills, other plugins and themes, test-writers, test-spark, release-check
 	@$(BIN)/python -m pytest -n 2 --durations 10 --slow
 
 # At the same time: half of it is waiting for files.
@@ -53,13 +54,16 @@ test-spark: $(SPARK)/.installed ## tables on Spark, Spark Connect, Polars and Du
 	@$(SPARK)/bin/python -m pytest --confcutdir tests/spark tests/spark \
 		-W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning
 
+release-check: $(VENV)/.installed-test $(VENV)/.installed-uv ## build what is published into dist/, install it elsewhere, and compare what it builds
+	@$(BIN)/python -m pytest -q -p no:xdist --slow tests/test_starter.py -k release_check
+
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## ruff and mypy
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 
-lock: $(VENV)/.installed ## renew the versions and hashes that continuous integration and a new report install
-	@$(PIP) install $(QUIET) uv==0.13.9
+lock: $(VENV)/.installed-uv ## renew the versions and hashes that continuous integration and a new report install
+	@echo 'uv==0.13.9' | $(COMPILE) - --output-file .ci/uv.txt
 	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --output-file reportgen/site/starter/requirements.txt
 	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --extra test --extra lint --output-file requirements.lock
 	@$(call PICK,annotated-types msgspec pydantic pydantic-core typing-extensions typing-inspection) > action/comment/requirements.txt
@@ -107,6 +111,10 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.made
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.installed
 	@echo "Installing what make $* needs ..."
 	@$(PIP) install $(QUIET) $(if $(LOCKED),--no-deps --no-build-isolation) -e '.[$*]'
+	@touch $@
+
+$(VENV)/.installed-uv: .ci/uv.txt $(VENV)/.installed
+	@$(PIP) install $(QUIET) --require-hashes --only-binary :all: -r $<
 	@touch $@
 
 # Half a gigabyte: made anew only if the list of versions changes.

@@ -1,4 +1,4 @@
-"""Measures ``reportgen publish assemble`` of a large report, versions of it and previews of pull requests.
+"""Measures ``reportgen publish`` of a large report, versions of it and previews of pull requests.
 
     python benchmarks/publish.py [--pages 1000] [--versions 10] [--previews 25] [--times 3] [--folder DIR]
 
@@ -84,7 +84,7 @@ def _pack(path: Path, members: dict[str, bytes]) -> None:
 
 def measure(folder: Path, options: list[str], times: int) -> Iterator[tuple[str, ...]]:
     """Rows of the table: assembling, and copying what came out."""
-    command = [*_REPORTGEN, "publish", "assemble", *options, "--to", "public"]
+    command = [*_REPORTGEN, "publish", *options, "--to", "public"]
     command += ["--base-url", "https://example.org/report/"]
     found = [run(command, folder) for _ in range(times)]
     files = [path for path in (folder / "public").rglob("*") if path.is_file()]

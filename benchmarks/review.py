@@ -81,9 +81,10 @@ def review_figures(folder: Path, count: int) -> Iterator[tuple[str, ...]]:
         write_site(folder / f"site-{version}", count, version=version)
     (folder / "mkdocs.yml").write_text("site_name: Figures\n", encoding="utf-8")
     review = [*_REPORTGEN, "review", "site-0", "site-1", "--fail-on", "never"]
+    markdown = ("--format", "markdown", "--fail-on", "never")
     for what, command in (
         (f"review of {count:,} changed figures", review),
-        (f"comment on {count:,} changed figures", [*_REPORTGEN, "comment", "review/review.json"]),
+        (f"comment on {count:,} changed figures", [*review[:-4], "--read", "review/review.json", *markdown]),
     ):
         found = run(command, folder)
         yield what, f"{found.seconds:.2f}", "", "400 MB", f"{found.megabytes:.0f}"

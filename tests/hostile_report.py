@@ -82,7 +82,7 @@ def write_hostile_report(folder: Path, *, untrusted: bool = False) -> Path:
             _fence("comparison", {"id": "pairs", "title": NAMES[1]}),
             _fence("comparison", {"id": "both", "benchmarks": PARTS}),
             _fence("problems", {"id": "map", "slices": [NAMES[10]], "caption": NAMES[0]}),
-            _fence("runs", {"id": "seeds"}),
+            _fence("run-scores", {"id": "seeds"}),
             said={"metric": "mean", "benchmark": PARTS[0], "baseline": NAMES[2]},
         ),
     }

@@ -170,7 +170,7 @@ _FIGURES = st.builds(
     FigureChange,
     page=st.just("a.md"),
     id=st.just("a"),
-    kind=st.sampled_from(["curve", "comparison", "runs"]),
+    kind=st.sampled_from(["curve", "comparison", "run-scores"]),
     title=_TEXTS,
     change=st.sampled_from(["data", "definition"]),
     x=st.builds(Axis, scale=st.sampled_from(["linear", "log", "time", "series"])),

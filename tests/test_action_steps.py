@@ -153,7 +153,7 @@ def test_what_was_collected_is_assembled(collected: list[str], runner: Path, rep
     step = "Assemble the site with its versions and previews"
     assert run_step(runner, step, {"CONFIG_FILE": str(report)}, "publish") == 0
     arguments = (runner / "arguments").read_text("utf-8").splitlines()
-    known = ["publish", "assemble", f"--main={runner}/the site", f"--to={runner}/report-site"]
+    known = ["publish", f"--main={runner}/the site", f"--to={runner}/report-site"]
     assert arguments == [*known, *collected]
     assert (runner / "output").read_text("utf-8") == "artifact=github-pages-2\n"
     assert not (runner / "ran").exists()
@@ -417,11 +417,17 @@ def test_drawing_needs_little(tmp_path: Path) -> None:
             (tmp_path / one.name).symlink_to(one)
     (tmp_path / "review.json").write_text(GOOD, encoding="utf-8")
     path = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)]), "PATH": os.environ["PATH"]}
-    words = ["-S", "-P", "-m", "reportgen", "pictures", "review.json", "--to", "pictures"]
+    words = ["-S", "-P", "-m", "reportgen", *store_pictures.DRAW]
     done = subprocess.run(
-        [sys.executable, *words], env=path, cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, *words],
+        env=path,
+        cwd=tmp_path,
+        input=GOOD,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
     assert len([*(tmp_path / "pictures").iterdir()]) == 8
 
 

@@ -225,7 +225,9 @@ BLOCKS = {
         "sweep": "metric: accuracy\nx: lr",
     },
     "answers": {
-        **dict.fromkeys(["scores", "comparison", "passk", "problems", "runs", "distribution", "plan"], ""),
+        **dict.fromkeys(
+            ["scores", "comparison", "passk", "problems", "run-scores", "distribution", "plan"], ""
+        ),
         "scatter": "metric: pass@2\nx: tokens",
     },
 }

@@ -31,7 +31,7 @@ SCORE_HEADERS = {
     "problems": ["problem", "difficulty", "series", "score", "samples"],
     "flips": ["problem", "before_right", "before_answers", "after_right", "after_answers"],
     "heatmap": ["benchmark", "series", "metric", "score", "low", "high", "level"],
-    "runs": ["series", "run", "seed", "metric", "score", "problems"],
+    "run-scores": ["series", "run", "seed", "metric", "score", "problems"],
     "distribution": ["series", "of", "name", "value"],
     "scatter": ["series", "run", "x", "x_low", "x_high", "y", "y_low", "y_high"],
 }

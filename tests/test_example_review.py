@@ -119,7 +119,7 @@ def review_states(folder: Path) -> Path:
     assert re.fullmatch(r"warning: \S+: not run, as .*: functions of altair blocks\n", reviewed.stderr)
     (folder / "printed.txt").write_text(reviewed.stdout, "utf-8")
     link = "https://example.org/review.html"
-    commented = call(folder, "comment", "review/review.json", "--link", link)
+    commented = call(folder, "review", "--read", "review/review.json", "--format", "markdown", "--link", link)
     (folder / "comment.md").write_text(commented.stdout, "utf-8")
     return folder
 

@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import re
+import shutil
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -324,14 +325,10 @@ def test_the_altair_page_shows_the_function_it_calls() -> None:
 
 
 def list_commands() -> dict[str, click.Command]:
-    """Every command by its words."""
+    """Every command by its name."""
     from reportgen.cli.main import cli  # noqa: PLC0415 - heavy, and only these tests need it
 
-    found: dict[str, click.Command] = {}
-    for name, command in cli.commands.items():
-        parts = command.commands if isinstance(command, click.Group) else {"": command}
-        found |= {f"{name} {part}".strip(): one for part, one in parts.items()}
-    return found
+    return dict(cli.commands)
 
 
 def test_every_command_and_option_is_in_the_guide() -> None:
@@ -427,6 +424,15 @@ def test_quoted_guesses_are_what_users_read() -> None:
     guesses = [" ".join(one.replace("\n> ", " ").split()) for text in pages for one in _GUESS.findall(text)]
     assert len(guesses) >= 2
     assert [guess for guess in guesses if guess not in ACCIDENTS["guesses"]] == []
+
+
+def test_the_line_that_a_warning_names_confirms_what_was_guessed(tmp_path: Path) -> None:
+    """As the recipe for seeds in file names says; with it written, nothing is left to warn of."""
+    folder = tmp_path / "report"
+    shutil.copytree(RECIPE_CASES[0].parent / "recipe-seeds-in-file-names", folder)
+    (line,) = re.findall(r"Confirm it with (\w+: \w+) in source\.yml", call(folder, "check").stdout)
+    (folder / "data/runs/source.yml").write_text(f"{line}\n", "utf-8")
+    assert "warning: " not in call(folder, "check").stdout
 
 
 # ---- the pages about data -------------------------------------------------------------------------------

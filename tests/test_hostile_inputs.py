@@ -39,6 +39,7 @@ WRITTEN = {
     "the archive": "work/x.zip",
     "`--out`": "work/out",
     "`--to`": "work/to",
+    "`--pictures`": "work/to",
 }
 
 
@@ -254,13 +255,12 @@ CALLS: dict[str, Callable[[str], list[str]]] = {
     "build --since": lambda one: ["build", "--since", one],
     "verify": lambda one: ["verify", one, "--level", "statements"],
     "verify --level rebuild": lambda one: ["verify", one, "--level", "rebuild", "--python", sys.executable],
-    "publish assemble": lambda one: [
-        *("publish", "assemble", "--to", "to", "--main"),
+    "publish": lambda one: [
+        *("publish", "--to", "to", "--main"),
         *((one,) if Path(one).is_dir() else ("../good-site", "--version", f"1.0={one}")),
     ],
     "hub": lambda _: ["hub", "hub.yml", "--to", "to"],
-    "comment": lambda one: ["comment", one],
-    "pictures": lambda one: ["pictures", one, "--to", "to"],
+    "review --read": lambda one: ["review", "--read", one, "--format", "markdown", "--pictures", "to"],
     "describe": lambda one: ["describe", one],
     "freeze": lambda one: ["freeze", one, "--to", "to"],
 }

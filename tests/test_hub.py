@@ -239,7 +239,7 @@ def publish(folder: Path, *versions: Path) -> tuple[str, list[str]]:
     """What is said when a folder's ``main`` is published with versions, and the titles of its feed."""
     given = [f"--version=1.{number}={path}" for number, path in enumerate(versions)]
     places = ("--main", folder / "main", "--to", folder / "public", "--base-url", "https://lab.example")
-    code, said = invoke("publish", "assemble", *places, *given)
+    code, said = invoke("publish", *places, *given)
     assert code == 0, said
     return said, [one["title"] for one in json.loads((folder / "public/feed.json").read_bytes())["items"]]
 

@@ -34,7 +34,7 @@ COMMANDS = {
     "archive": ("archive", "--to", "site/report.zip"),
     "one file": ("archive", "--one-file", "site/report.html"),
     "review": ("review", "--out", "site"),
-    "publish": ("publish", "assemble", "--main", "main", "--to", "site"),
+    "publish": ("publish", "--main", "main", "--to", "site"),
     "hub": ("hub", "--to", "site"),
 }
 """Each writes into the folder "site" of the report."""

@@ -36,7 +36,7 @@ SIGN = b'<meta name="reportgen-versions">\n'
 
 def publish(folder: Path, *options: object) -> tuple[int, str]:
     """Assemble a folder's ``main`` and what is in it into its ``public``."""
-    return invoke("publish", "assemble", "--main", folder / "main", "--to", folder / "public", *options)
+    return invoke("publish", "--main", folder / "main", "--to", folder / "public", *options)
 
 
 def preview(folder: Path, number: int, **site: Any) -> str:  # noqa: ANN401 - as make_site takes them

@@ -294,10 +294,14 @@ def test_equal_reviews_give_equal_pictures(tmp_path: Path) -> None:
     (tmp_path / "review.json").write_text(write_review(EVERYTHING), encoding="utf-8")
     found = []
     for seed in ("1", "2"):
-        done = run(tmp_path, "pictures", "review.json", "--to", f"to/{seed}", PYTHONHASHSEED=seed)
-        assert (done.returncode, done.stderr) == (0, "")
+        done = run(
+            tmp_path,
+            *("review", "--read", "review.json", "--fail-on", "never", "--pictures", f"to/{seed}"),
+            PYTHONHASHSEED=seed,
+        )
+        assert done.returncode == 0
         files = {path.name: path.read_bytes() for path in (tmp_path / "to" / seed).iterdir()}
-        assert sorted(done.stdout.split()) == sorted(f"to/{seed}/{name}" for name in files)
+        assert sorted(done.stderr.split()) == sorted(f"to/{seed}/{name}" for name in files)
         found.append(files)
     assert found[0] == found[1]
     assert len(found[0]) == 8

@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
+from email import message_from_bytes
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -18,6 +21,7 @@ from unittest.mock import patch
 import pytest
 import yaml
 from command_line import call
+from example_site import copy_example, files_of
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
@@ -324,3 +328,62 @@ def test_whatever_is_noted_gives_a_safe_requirement_or_a_reason(record: object) 
         except UnknownSourceError:
             return
     assert re.fullmatch(r"mkdocs-reportgen @ (git\+)?https://[\w.:/~+@#=-]+", requirement, re.ASCII)
+
+
+# ---- the release, which ``make release-check`` checks
+
+UV = Path(sys.executable).with_name("uv")
+MOST_BYTES_OF_WHEEL = 2 * 1024**2
+CARRIED = {"LICENSE", "reportgen/site/assets/LICENSES.md"} | {
+    f"site_templates/fonts/OFL-{font}.txt" for font in ("Inter", "JetBrainsMono")
+}
+
+
+def build_wheel() -> Path:
+    """Build what release.yml publishes into dist/: a source distribution, and the wheel out of that."""
+    for old in ("dist", "mkdocs_reportgen.egg-info"):  # which lists what an older build packed
+        shutil.rmtree(ROOT / old, ignore_errors=True)
+    subprocess.run([UV, "build", "--quiet", "--out-dir", "dist"], cwd=ROOT, check=True)
+    version = PROJECT["project"]["version"]
+    wheel = ROOT / "dist" / f"mkdocs_reportgen-{version}-py3-none-any.whl"
+    assert {path.name for path in (ROOT / "dist").glob("*.*z*")} == {f"mkdocs_reportgen-{version}.tar.gz"}
+    return wheel
+
+
+def check_wheel(wheel: Path) -> None:
+    """It is small, holds what git knows and no more, and says what it is and whose fonts it carries."""
+    assert wheel.stat().st_size <= MOST_BYTES_OF_WHEEL
+    with zipfile.ZipFile(wheel) as packed:
+        about = f"{wheel.name.removesuffix('-py3-none-any.whl')}.dist-info"
+        names = {name for name in packed.namelist() if not name.startswith(about)}
+        metadata = message_from_bytes(packed.read(f"{about}/METADATA"))
+        assert all(packed.read(f"{about}/licenses/{name}") for name in CARRIED)
+    listed = ["git", "ls-files", "reportgen", "site_templates"]
+    known = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert names == {re.sub("^site_templates", "reportgen/site_templates", name) for name in known}
+    assert {*metadata.get_all("License-File", [])} == CARRIED
+    assert metadata["License-Expression"] == "MIT"
+    supported = {f"Programming Language :: Python :: {python[:4]}" for python in PYTHONS}
+    assert {*metadata.get_all("Classifier", [])} >= supported
+    assert metadata.get_payload() == (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_release_check(example_site: Path, tmp_path: Path) -> None:
+    """The wheel, run by uvx, starts a report and checks it, and builds the same example as the checkout."""
+    wheel = build_wheel()
+    check_wheel(wheel)
+    versions = subprocess.check_output([UV, "pip", "freeze", "--python", sys.executable], text=True)
+    (tmp_path / "versions.txt").write_text(re.sub("(?m)^(-e|.* @ ).*\n", "", versions), "utf-8")
+    copy_example(tmp_path / "example")
+    start = f"{UV.with_name('uvx')} --constraints {tmp_path}/versions.txt --from {wheel} reportgen".split()
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for folder, words in (
+        ("", ["init", "my-report"]),
+        ("my-report", ["build", "--strict"]),
+        ("my-report", ["check"]),
+        ("example", ["build", "--strict"]),
+    ):
+        environment = clean | {"REPORTGEN_CACHE_DIR": str(tmp_path / "cache")}
+        subprocess.run([*start, *words], cwd=tmp_path / folder, env=environment, check=True)
+    assert files_of(tmp_path / "example" / "site") == files_of(example_site)

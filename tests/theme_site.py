@@ -97,6 +97,7 @@ SETTINGS: dict[str, Any] = {
         {"toc": {"permalink": True}},
         "pymdownx.details",
         "pymdownx.highlight",
+        {"pymdownx.quotes": {"callouts": True}},
         "pymdownx.superfences",
         "pymdownx.tasklist",
         {"pymdownx.tabbed": {"alternate_style": True}},

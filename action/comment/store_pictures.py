@@ -31,6 +31,7 @@ NO_RIGHT = (
     " permissions of the job, and no rule of the repository that keeps workflows from writing the branch"
     f" {BRANCH}."
 )
+DRAW = ("review", "--read", "-", "--format", "json", "--fail-on", "never", "--pictures", "pictures")
 README = f"""Pictures of changed figures, which comments on pull requests show. reportgen writes this branch.
 
 The newest commit holds those of open pull requests, older ones those of older comments. Whoever deletes
@@ -41,7 +42,7 @@ The newest commit holds those of open pull requests, older ones those of older c
 def draw_pictures(review: bytes) -> dict[str, bytes]:
     """PNG files by their names; the process has no token, a limited time, and only the review to read."""
     known = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    command = [sys.executable, "-P", "-m", "reportgen", "pictures", "-", "--to", "pictures"]
+    command = [sys.executable, "-P", "-m", "reportgen", *DRAW]
     with TemporaryDirectory() as folder:
         try:
             subprocess.run(  # noqa: S603 - our own module

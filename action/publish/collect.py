@@ -7,7 +7,7 @@ The preview of a pull request is the artifact of a run of exactly the commit tha
 repository that its head is in: nothing in the artifact says whose preview it is. Pages of a fork would share
 their origin with the site, so a fork has a preview only if a maintainer set a label for that very commit.
 
-Leaves with 0 if the arguments for ``reportgen publish assemble`` were written, with 1 if something is wrong.
+Leaves with 0 if the arguments for ``reportgen publish`` were written, with 1 if something is wrong.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def fetch(api: Api, path: str, most: int, known: Json, **options: str) -> bytes 
 
 
 def collect(variables: Mapping[str, str], folder: Path, sleep: Sleep) -> list[str]:
-    """Store archives and previews in a folder; returns the arguments for ``reportgen publish assemble``."""
+    """Store archives and previews in a folder; returns the arguments for ``reportgen publish``."""
     repository = variables["GITHUB_REPOSITORY"]
     api = Api(variables["GITHUB_API_URL"].rstrip("/"), repository, variables["REPORTGEN_TOKEN"], sleep)
     arguments = [f"--base-url={variables['REPORTGEN_BASE_URL'] or find_base_url(api)}"]

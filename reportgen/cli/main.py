@@ -7,13 +7,13 @@ import re
 import shutil
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from reportgen.cli.archive import archive, cite, verify
+from reportgen.cli.groups import Commands
 from reportgen.cli.init import add, init
 from reportgen.cli.output import (
     Column,
@@ -30,14 +30,12 @@ from reportgen.cli.output import (
     warn,
 )
 from reportgen.cli.publish import hub, publish
-from reportgen.cli.review import comment, pictures, review, start_comparison
-from reportgen.cli.statements import check, facts, fix, observations, plan
+from reportgen.cli.review import review, start_comparison
+from reportgen.cli.statements import check, facts, fix, plan
 from reportgen.core import __version__
-from reportgen.core.terminal import clean_lines, clean_text
+from reportgen.core.terminal import clean_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reportgen.core.statements import Description
     from reportgen.site.reuse.manifest import Summary
 
@@ -45,32 +43,7 @@ if TYPE_CHECKING:
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class _Commands(click.Group):
-    """The commands; the terminal obeys no path in the message about a wrong call."""
-
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - as click declares it
-        """Read the options before the command."""
-        with _clean_errors():
-            return super().make_context(*args, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
-        """Read the command's own arguments, and run it."""
-        with _clean_errors():
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _clean_errors() -> Iterator[None]:
-    try:
-        yield
-    except click.UsageError as error:
-        message = error.format_message()
-        if (safe := clean_lines(message)) != message:
-            raise click.UsageError(safe, error.ctx) from None
-        raise
-
-
-@click.group(cls=_Commands, context_settings=_HELP)
+@click.group(cls=Commands, context_settings=_HELP)
 @click.version_option(__version__, "-V", "--version", prog_name="reportgen")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -105,10 +78,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (
-    *(init, add, check, fix, facts, observations, plan, review, comment, pictures),
-    *(archive, verify, cite, publish, hub),
-):
+for command in (*(init, add, check, fix, facts, plan, review, archive, verify, cite, publish, hub),):
     cli.add_command(command)
 
 

@@ -1,4 +1,4 @@
-"""What is put on a web server: ``reportgen publish assemble`` and ``reportgen hub``."""
+"""What is put on a web server: ``reportgen publish`` and ``reportgen hub``."""
 
 from __future__ import annotations
 
@@ -13,16 +13,6 @@ from reportgen.cli.output import cache_dir_option, print_line, report_problems, 
 if TYPE_CHECKING:
     from reportgen.archive.publishing.sites import Given
     from reportgen.hub.updating import Update
-
-
-@click.group()
-def publish() -> None:
-    """Assemble the report, its versions and previews.
-
-    \b
-    Example:
-      reportgen publish assemble --main site --to public
-    """
 
 
 def _read_given(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[Given]:
@@ -54,7 +44,7 @@ def _read_base_url(_context: click.Context, _parameter: click.Parameter, value: 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-@publish.command()
+@click.command()
 @click.option(
     "--main",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -87,8 +77,10 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     metavar="URL",
     help="Where it is published; the site_url that SITE_DIR was built with if left out.",
 )
-def assemble(main: Path, public: Path, versions: list[Given], previews: list[Given], base_url: str) -> None:
-    """Put a built site, versions from archives, and previews of pull requests into one folder.
+def publish(main: Path, public: Path, versions: list[Given], previews: list[Given], base_url: str) -> None:
+    """Assemble the report, its versions and previews.
+
+    Puts a built site, versions from archives, and previews of pull requests into one folder.
 
     The folder is replaced once all is written; one that holds anything else is refused. A version or preview
     that cannot be published is left out and named, and the rest is published. No network and no git are used,
@@ -96,8 +88,8 @@ def assemble(main: Path, public: Path, versions: list[Given], previews: list[Giv
 
     \b
     Examples:
-      reportgen publish assemble --main site --to public
-      reportgen publish assemble --main site --to public --version 1.0=scaling-1.0.zip --preview 12=pr-12.zip
+      reportgen publish --main site --to public
+      reportgen publish --main site --to public --version 1.0=scaling-1.0.zip --preview 12=pr-12.zip
     """
     from reportgen.archive.publishing.assembling import Inputs, assemble
     from reportgen.core.words import format_count, join_names
@@ -138,12 +130,12 @@ _LEFT_OUT = 3
 )
 @cache_dir_option
 def hub(hub_file: Path, public: Path) -> None:
-    """Publish many reports together, with an index, a search and a feed.
+    """Publish many reports as one site.
 
-    HUB.yml lists built sites and archives. Each report is published as it is, and only files that differ are
-    written. A report that is not listed any more is removed. One that cannot be published, since its archive
-    is damaged for example, stays as it was last published and is named; the command exits with 3 then. No
-    network and no git are used.
+    It has an index, a search and a feed. HUB.yml lists built sites and archives. Each report is published as
+    it is, and only files that differ are written. A report that is not listed any more is removed. One that
+    cannot be published, since its archive is damaged for example, stays as it was last published and is
+    named; the command exits with 3 then. No network and no git are used.
 
     \b
     Examples:

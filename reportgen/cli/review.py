@@ -1,4 +1,4 @@
-"""What a change does to the results: ``reportgen review`` and ``reportgen comment``."""
+"""What a change does to the results: ``reportgen review``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from reportgen.cli.output import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import BinaryIO
 
     from reportgen.draft.report import Report
+    from reportgen.review.comment import CommentContext
     from reportgen.review.model import Review
     from reportgen.site.assembly import Additions
     from reportgen.site.replacing.locations import Output
@@ -69,8 +69,54 @@ _FEWEST_PICTURES, _MOST_PICTURES = 4, 60
     help="Exit with 1 if a statement is no longer as expected or a reported value was edited, or a number is "
     "clearly worse, too, or anything changed at all.",
 )
+@click.option(
+    "--read",
+    "reads",
+    is_flag=True,
+    help="BASE is a review.json: print it, and make no review; - is standard input.",
+)
+@click.option("--link", metavar="URL", default="", help="For the comment: where review.html can be read.")
+@click.option(
+    "--max-chars",
+    type=click.IntRange(min=_FEWEST),
+    default=_MOST,
+    show_default=True,
+    help="For the comment: its most characters; what does not fit is left out.",
+)
+@click.option(
+    "--pictures",
+    "drawn",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Draw changed figures into this folder, before and after in one PNG, for light and dark pages.",
+)
+@click.option(
+    "--most-pictures",
+    type=click.IntRange(_FEWEST_PICTURES, _MOST_PICTURES),
+    default=_FEWEST_PICTURES,
+    show_default=True,
+    help="Figures to draw, the clearest differences first; a comment shows the first 4.",
+)
+@click.option(
+    "--picture-base",
+    metavar="URL",
+    default="",
+    help="For the comment: where the pictures can be read; a ?query at its end is added to each name.",
+)
 def review(
-    base: str | None, head: str | None, *, config_file: Path, folder: Path, form: str, condition: str
+    base: str | None,
+    head: str | None,
+    *,
+    config_file: Path,
+    folder: Path,
+    form: str,
+    condition: str,
+    reads: bool,
+    drawn: Path | None,
+    most_pictures: int,
+    max_chars: int,
+    link: str,
+    picture_base: str,
 ) -> None:
     """Say what changed from BASE to HEAD.
 
@@ -80,6 +126,10 @@ def review(
     archive. BASE is where the branch or the pull request that is checked out began, and HEAD the working
     tree, if left out. The repository is only read. Exits with 2 if no review can be made.
 
+    A review.json that --read prints may come from anybody: it is checked against its schema, and every name
+    and sentence in it is quoted, so that none becomes a link, a mention, a picture or markup. Nothing else is
+    read, and no network is used. The comment ends with a line by which it can be found again.
+
     \b
     Examples:
       reportgen review                        what this branch changes
@@ -88,36 +138,56 @@ def review(
       reportgen review old/site new/site --fail-on never
       reportgen review scaling-1.0.zip scaling-1.1.zip
       reportgen review --format markdown      the comment for a pull request
+      reportgen review --read review/review.json --pictures pictures
     """
-    from reportgen.review.states import open_states
+    from reportgen.review.comment import CommentContext
 
     with report_problems("no review was written", code=_NO_REVIEW):
-        outputs = _check_outputs(folder, config_file)
-        with show_progress() as advance:
-            before, after = (name and _unpack(name) for name in (base, head))
-            states = open_states(before, after, config_file, progress=advance, warn=warn)
-        from reportgen.core.errors import make_error
-        from reportgen.review.compare import compare_reports
-        from reportgen.review.model import write_review
-        from reportgen.review.page import write_page
-        from reportgen.site.replacing.records import check_file, record_file
-
-        try:
-            found = compare_reports(*states)
-        except (LookupError, TypeError, AttributeError, ValueError) as error:
-            origins = [one.origin for one in states if one.drafted is None and one.origin.built]
-            if not origins:
-                raise
-            message = f"this is no report.json of reportgen ({error!r})"
-            raise make_error(origins[0].name, message, "Build the site again with this version") from error
-        text = write_review(found)
-        contents = {"review.json": text, "review.html": write_page(found)}
-        for name, output in outputs.items():
-            check_file(output)  # somebody may have written it meanwhile
-            _write(output, contents[name].encode())
-            record_file(output)
-        _print_review(found, text, form, config_file)
+        if reads:
+            found, text = _read_review(base, head)
+        else:
+            found, text = _make_review(base, head, config_file, folder)
+        comment = ""
+        if form in {"markdown", "github"}:
+            comment = _write_comment(
+                found, max_chars, CommentContext(config_file.as_posix(), link, picture_base=picture_base)
+            )
+        _print_review(found, comment or text, form, config_file)
+    if drawn is not None:
+        with report_problems("not every picture was written", code=_NO_REVIEW):
+            _draw_pictures(found, drawn, most_pictures)
     sys.exit(1 if _is_met(found, condition) else 0)
+
+
+def _make_review(base: str | None, head: str | None, config_file: Path, folder: Path) -> tuple[Review, str]:
+    """Compare two states, and write the review; returns it with its text."""
+    from reportgen.review.states import open_states
+
+    outputs = _check_outputs(folder, config_file)
+    with show_progress() as advance:
+        before, after = (name and _unpack(name) for name in (base, head))
+        states = open_states(before, after, config_file, progress=advance, warn=warn)
+    from reportgen.core.errors import make_error
+    from reportgen.review.compare import compare_reports
+    from reportgen.review.model import write_review
+    from reportgen.review.page import write_page
+    from reportgen.site.replacing.records import check_file, record_file
+
+    try:
+        found = compare_reports(*states)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        origins = [one.origin for one in states if one.drafted is None and one.origin.built]
+        if not origins:
+            raise
+        message = f"this is no report.json of reportgen ({error!r})"
+        raise make_error(origins[0].name, message, "Build the site again with this version") from error
+    text = write_review(found)
+    contents = {"review.json": text, "review.html": write_page(found)}
+    for name, output in outputs.items():
+        check_file(output)  # somebody may have written it meanwhile
+        _write(output, contents[name].encode())
+        record_file(output)
+    return found, text
 
 
 def _unpack(name: str) -> str:
@@ -152,126 +222,57 @@ def start_comparison(
     return compare
 
 
-def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:
-    from reportgen.review.comment import CommentContext, write_annotations, write_comment
-    from reportgen.review.document import make_document
-    from reportgen.review.states import add_to_summary, find_pages_folder
-    from reportgen.review.text import list_lines
+def _write_comment(found: Review, most: int, around: CommentContext) -> str:
+    from reportgen.review.comment import write_comment
 
-    around = CommentContext(config_file.as_posix())
-    comment = write_comment(found, surroundings=around) if form in {"markdown", "github"} else ""
+    try:
+        return write_comment(found, most_characters=most, surroundings=around)
+    except ValueError as error:
+        raise click.UsageError(f"--link or --picture-base: {error}.") from None
+
+
+def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:
+    from reportgen.review.comment import write_annotations
+
     if form == "github":
+        from reportgen.review.states import add_to_summary, find_pages_folder
+
         click.echo(write_annotations(found, pages=find_pages_folder(config_file)), nl=False)
-        add_to_summary(comment)
+        add_to_summary(text)
     elif form == "text":
+        from reportgen.review.document import make_document
+        from reportgen.review.text import list_lines
+
         for line in list_lines(make_document(found)):
             print_line(line)
     else:
-        click.echo(comment or text, nl=False)
-
-
-@click.command()
-@click.argument("review", type=click.File("rb", lazy=True), metavar="REVIEW.JSON")
-@click.option(
-    "--max-chars",
-    type=click.IntRange(min=_FEWEST),
-    default=_MOST,
-    show_default=True,
-    help="The most characters in the comment; what does not fit is left out.",
-)
-@click.option("--link", metavar="URL", default="", help="Where review.html can be read.")
-@click.option(
-    "--picture-base",
-    metavar="URL",
-    default="",
-    help='The folder with what "reportgen pictures" drew; a ?query at its end is added to each name.',
-)
-@click.option(
-    "-f",
-    "--config-file",
-    default="mkdocs.yml",
-    show_default=True,
-    help="The report's mkdocs.yml as the repository names it; it need not exist. The comment's last line"
-    " distinguishes reports by it.",
-)
-def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, config_file: str) -> None:
-    """Print a review as a comment in Markdown.
-
-    REVIEW.JSON is what "reportgen review" wrote.
-
-    The file may come from anybody: it is checked against its schema, and every name and sentence in it is
-    quoted, so that none becomes a link, a mention, a picture or markup. Nothing else is read, and no network
-    is used. The comment ends with a line by which it can be found again. - is standard input.
-
-    \b
-    Examples:
-      reportgen comment review/review.json
-      reportgen comment review/review.json --link https://example.org/review.html > comment.md
-    """
-    from reportgen.review.comment import CommentContext, write_comment
-
-    with report_problems("nothing was written"):
-        value = _read(review)
-        around = CommentContext(config_file, link, picture_base=picture_base)
-        try:
-            text = write_comment(value, most_characters=max_chars, surroundings=around)
-        except ValueError as error:
-            raise click.UsageError(f"--link or --picture-base: {error}.") from None
         click.echo(text, nl=False)
 
 
-@click.command()
-@click.argument("review", type=click.File("rb", lazy=True), metavar="REVIEW.JSON")
-@click.option(
-    "--to",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="The folder to write into; files of the same names are replaced.",
-)
-@click.option(
-    "--most",
-    type=click.IntRange(_FEWEST_PICTURES, _MOST_PICTURES),
-    default=_FEWEST_PICTURES,
-    show_default=True,
-    help="Figures to draw; a comment shows the first 4.",
-)
-def pictures(review: BinaryIO, folder: Path, most: int) -> None:
-    """Draw the changed figures of a review.
-
-    Before and after in one picture, for a comment.
-
-    Each figure has two PNG files, for a light and a dark page. The figures with the clearest
-    differences come first, and "reportgen comment --picture-base" shows them from where you put the folder.
-    The file may come from anybody: it is checked against its schema, nothing else is read, and no network is
-    used. - is standard input.
-
-    \b
-    Examples:
-      reportgen pictures review/review.json --to pictures
-      reportgen comment review/review.json --picture-base https://example.org/pictures
-    """
+def _draw_pictures(found: Review, folder: Path, most: int) -> None:
     from reportgen.review.images import draw_pictures
     from reportgen.site.replacing.locations import Output
 
-    with report_problems("not every picture was written"):
-        for name, content in draw_pictures(_read(review), most):
-            output = Output(folder / name, Path.cwd(), "--to")
-            output.check_location()
-            _write(output, content)
-            print_line(str(output.path))
+    for name, content in draw_pictures(found, most):
+        output = Output(folder / name, Path.cwd(), "--pictures")
+        output.check_location()
+        _write(output, content)
+        print_line(str(output.path), err=True)
 
 
-def _read(file: BinaryIO) -> Review:
+def _read_review(name: str | None, head: str | None) -> tuple[Review, str]:
+    """Read the review that a file or standard input has; it may come from anybody."""
     from reportgen.core.errors import make_error
     from reportgen.review.model import MOST_BYTES, read_review
 
+    if name is None or head is not None:
+        raise click.UsageError("--read takes one review.json, and no HEAD.")
+    content = click.File("rb").convert(name, None, click.get_current_context()).read(MOST_BYTES + 1)
     try:
-        return read_review(file.read(MOST_BYTES + 1))
+        return read_review(content), content.decode()
     except ValueError:
         step = 'Make one with "reportgen review", of the same version as this'
-        raise make_error(file.name, "this is not a review of format 1", step) from None
+        raise make_error(name, "this is not a review of format 1", step) from None
 
 
 def _write(output: Output, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What data say: ``reportgen check`` and ``fix`` for pages, ``facts``, ``observations`` and ``plan``."""
+"""What data say: ``reportgen check`` and ``fix`` for pages, ``facts`` and ``plan``."""
 
 from __future__ import annotations
 
@@ -234,33 +234,71 @@ class _WithVocabulary(click.Command):
 
 
 @click.command(cls=_WithVocabulary)
-@_question_options()
-def facts(sources: tuple[str, ...], metric: str | None, benchmark: str | None, config_file: Path) -> None:
+@_question_options(
+    click.option(
+        "--observations", "observed", is_flag=True, help="Print sentences about SOURCE instead, as on a page."
+    ),
+    click.option(
+        "-n", "--count", type=click.IntRange(1), default=8, show_default=True, help="How many observations."
+    ),
+)
+def facts(
+    sources: tuple[str, ...],
+    metric: str | None,
+    benchmark: str | None,
+    *,
+    observed: bool,
+    count: int,
+    config_file: Path,
+) -> None:
     """List every fact about SOURCE with its value.
 
     Each can be pasted into a page.
 
     SOURCE is a name that blocks use: math500 for data/math500.csv; with several, the facts cover
     all of them together. The left column is what to write in a bound value or a claim. Facts that take a step
-    or level are shown with one example.
+    or level are shown with one example. An observation is printed with the numbers that it rests on.
 
     \b
     Examples:
       reportgen facts math500
       reportgen facts training --metric reward
       reportgen facts ours baseline
+      reportgen facts math500 --observations --count 3
     """
+    with report_problems("nothing can be observed" if observed else "no facts are listed"):
+        question = _open_question(config_file, sources, metric, benchmark)
+        if observed:
+            _print_observations(question, count)
+        else:
+            _print_facts(question, sources)
+
+
+def _print_observations(question: SourceQuestion, count: int) -> None:
+    found, runs = question.find_observations(), question.describe_runs()
+    for observation in found[:count]:
+        click.echo(clean_text(observation.text))
+        behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
+        click.secho(f"  {observation.rule}: {clean_text(behind)}", dim=True)
+    if not found:
+        click.echo("No rule has found anything to say.")
+    if runs:
+        click.echo(runs)
+    if len(found) > count:
+        click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
+
+
+def _print_facts(question: SourceQuestion, sources: tuple[str, ...]) -> None:
     from reportgen.claims.vocabulary import collect_facts
     from reportgen.core.facts import list_fact_kinds
     from reportgen.core.words import format_count
     from reportgen.settings.base import name_joined
 
-    with report_problems("no facts are listed"):
-        subject = _open_question(config_file, sources, metric, benchmark).get_subject()
-        known: dict[str, list[Fact]] = {}
-        for fact in collect_facts(subject):
-            known.setdefault(fact.name, []).append(fact)
-        listed = [(kind, *_list_calls(kind, known, subject)) for kind in list_fact_kinds(subject.holds)]
+    subject = question.get_subject()
+    known: dict[str, list[Fact]] = {}
+    for fact in collect_facts(subject):
+        known.setdefault(fact.name, []).append(fact)
+    listed = [(kind, *_list_calls(kind, known, subject)) for kind in list_fact_kinds(subject.holds)]
     scale = subject.scale
     ways = {
         True: "higher is better",
@@ -331,42 +369,6 @@ def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -
     if len(subject.series) >= needed and len(given) == len(chosen):
         with suppress(FactError):
             yield subject.fact(kind.name, (*subject.series[:needed], *given))
-
-
-@click.command()
-@_question_options(
-    click.option(
-        "-n", "--count", type=click.IntRange(1), default=8, show_default=True, help="How many sentences."
-    )
-)
-def observations(
-    sources: tuple[str, ...], metric: str | None, benchmark: str | None, count: int, config_file: Path
-) -> None:
-    """Print observations about SOURCE.
-
-    Each is a sentence with the numbers that it rests on, in the order of the rules.
-
-    SOURCE is a name that blocks use: math500 for data/math500.csv. An observations block shows the same
-    sentences on a page.
-
-    \b
-    Examples:
-      reportgen observations math500
-      reportgen observations training --metric reward --count 3
-    """
-    with report_problems("nothing can be observed"):
-        question = _open_question(config_file, sources, metric, benchmark)
-        found, runs = question.find_observations(), question.describe_runs()
-    for observation in found[:count]:
-        click.echo(clean_text(observation.text))
-        behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
-        click.secho(f"  {observation.rule}: {clean_text(behind)}", dim=True)
-    if not found:
-        click.echo("No rule has found anything to say.")
-    if runs:
-        click.echo(runs)
-    if len(found) > count:
-        click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
 
 
 _DIFFERENCE = (

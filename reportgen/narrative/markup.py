@@ -203,6 +203,8 @@ def _guess_kind(word: str) -> str:
     """Return the kind of block that the first word of a fence means, or an empty text."""
     if word.lower() in list_kinds():
         return word.lower()
+    if word == "runs":  # its name before the first release
+        return "run-scores"
     near = find_nearest(word, list_kinds(), _LEAST_SIMILARITY)
     # The first letter is hardly ever mistyped: "stable" does not mean a table.
     meant = near[:1] == word[0].lower() and word.lower() not in _OF_OTHERS

@@ -368,7 +368,7 @@ def describe_shown(shown: FigureChange | TableChange) -> str:
     if isinstance(shown, FigureChange):
         changed = sum(one.change == "data" for one in shown.series)
         if shown.change == "data" and changed and len(shown.series) > 1:
-            noun = ("run", "runs") if shown.kind == "runs" else ("series", "series")
+            noun = ("run", "runs") if shown.kind == "run-scores" else ("series", "series")
             words += f" in {changed:,} of {format_count(len(shown.series), *noun)}"
     elif shown.rows and shown.change in {"data", "definition"}:
         words += f" in {format_count(len(shown.rows), 'row')}"

@@ -65,7 +65,7 @@ GroupedBy = Annotated[
 ]
 Level = Annotated[float, Field(gt=0, lt=1, description="The confidence level.")]
 ValueFormat: TypeAlias = Literal["number", "percent"]
-FORMAT = "number, or percent, as in 84%; if left out as on the rest of the page or in source.yml."
+FORMAT = "number, or percent, as in 84%; as on the rest of the page if left out."
 PEAK = "Interval of the best value: none, or simultaneous, which allows for the choice of its step."
 
 
@@ -303,9 +303,7 @@ X: TypeAlias = Name | Annotated[dict[Name, Name], Field(min_length=1, max_length
 
 ColouredBy: TypeAlias = Annotated[
     Name | None,
-    Field(
-        description="Setting or column whose values give colours to lines and points, instead of the series."
-    ),
+    Field(description="Setting or column whose values give the colours, instead of the series."),
 ]
 
 
@@ -330,8 +328,7 @@ class DataSettings(BlockSettings):
     level: Level = 0.95
     higher_is_better: bool | None = Field(
         None,
-        description="Whether a larger value is better; if left out as the benchmark says of its metric, "
-        "otherwise inferred from the metric's name.",
+        description="Whether a larger value is better; if left out as the benchmark or the name says.",
     )
 
     @model_validator(mode="after")

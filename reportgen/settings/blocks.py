@@ -381,7 +381,9 @@ KINDS: Final = {
         "reportgen.draft.blocks.flips:draw_flips",
         charts="mcnemar regressions",
     ),
-    "runs": BlockKind(score_blocks.RunsSettings, Stack, "reportgen.draft.blocks.scores:draw_runs_block"),
+    "run-scores": BlockKind(
+        score_blocks.RunsSettings, Stack, "reportgen.draft.blocks.scores:draw_runs_block"
+    ),
     "plan": BlockKind(score_blocks.PlanSettings, Stack, "reportgen.draft.blocks.scores:draw_plan_block"),
     "observations": BlockKind(
         ObservationsSettings,
@@ -430,8 +432,7 @@ def _load_kind(name: str, plugin: Plugin) -> BlockKind:
             raise TypeError(f"{plugin.value} is no ChartBlock of reportgen.blocks")
         if not issubclass(block.settings, ChartSettings):
             raise TypeError("its settings are no ChartSettings of reportgen.blocks")
-    draw = "reportgen.draft.blocks.charts:draw_installed"
-    return BlockKind(block.settings, Figure, draw, chart=block.draw)
+    return BlockKind(block.settings, Figure, "reportgen.draft.blocks.charts:draw_installed", chart=block.draw)
 
 
 @contextmanager

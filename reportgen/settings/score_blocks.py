@@ -228,7 +228,7 @@ class ProblemsSettings(OutcomeSettings):
 
 
 class RunsSettings(MetricSettings):
-    """A ``runs`` block: the spread of each series between its runs."""
+    """A ``run-scores`` block: the spread of each series between its runs."""
 
     part_names = "table"
     judges = True

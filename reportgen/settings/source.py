@@ -238,12 +238,8 @@ class SourceSettings(Settings):
         description="Runs of loggers and harnesses: what names the series: a key of their configuration, a "
         "group of files:, or name, folder, group or id; of several, all of them together.",
     )
-    seed_from: Name | None = Field(
-        None, description="Runs of loggers and harnesses: what names the seed, as for series_from."
-    )
-    run_from: Name | None = Field(
-        None, description="Runs of loggers and harnesses: what names the run, as for series_from."
-    )
+    seed_from: Name | None = Field(None, description="What names the seed, likewise.")
+    run_from: Name | None = Field(None, description="What names the run, likewise.")
     rows: Name | None = Field(
         None, description="format: mapped: where the rows are in a JSON file, as in $.results[*]."
     )
@@ -271,8 +267,7 @@ class SourceSettings(Settings):
     )
     repeat: Literal["last", "mean", "runs"] | None = Field(
         None,
-        description="What several rows of one step of one run are: last: the last one counts, as after a "
-        "resume; mean: they are averaged; runs: each is a run of its own. Of outcomes: rows of one problem.",
+        description="What several rows of one step of a run, or of one problem, are: last, mean or runs.",
     )
     score_range: tuple[Number, Number] = Field(
         (0.0, 1.0), description="Outcomes and totals: the lowest and the highest possible score."

@@ -119,6 +119,7 @@ EXTENSIONS: Final = frozenset(
             "pymdownx.superfences",
             "reportgen.guard",
             "pymdownx.tabbed",
+            "pymdownx.quotes",
             "pymdownx.tasklist",
         ),
         *("pymdownx.tilde", "reportgen.guard"),

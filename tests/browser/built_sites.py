@@ -148,7 +148,7 @@ def make_published(folder: Path, *, untrusted: bool = False) -> Path:
     assert invoke("build", "--config-file", commit(other) / "mkdocs.yml")[0] == 0
     changed = pack_site(folder / "12.zip", files_below(other / "site"))
     options = (f"--version=1.0={packed}", f"--preview=12={changed}", "--to", folder / "repo")
-    assert invoke("publish", "assemble", "--main", report / "site", *options)[0] == 0
+    assert invoke("publish", "--main", report / "site", *options)[0] == 0
     return folder / "repo"
 
 

@@ -37,7 +37,7 @@ def write_scores(folder: Path) -> Path:
 def rows_stack(folder: Path, names: Sequence[str]) -> Stack:
     """Scores in groups, a table with the colours of verdicts, and the spread of runs, as one block."""
     first = _draw(folder, "scores", _write_answers(names), "scores")
-    second = _draw(folder, "runs", _write_runs(names), "runs")
+    second = _draw(folder, "run-scores", _write_runs(names), "runs")
     words = "Large is better than Small."
     return Stack(
         "all", "Scores", "mean score", (words, first.parts[0], _pairs(names), *second.parts), "Made."

@@ -193,7 +193,7 @@ def test_the_oldest_of_26_previews_is_left_out(github: Repository, run: Run) -> 
 
 def assemble(main: Path, public: Path, arguments: list[str]) -> dict[str, bytes]:
     """Assemble the site as the action does, and read what is published."""
-    command = ["publish", "assemble", f"--main={main}", f"--to={public}", *arguments]
+    command = ["publish", f"--main={main}", f"--to={public}", *arguments]
     cli.main(command, standalone_mode=False)
     return files_below(public)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import FloatArray
     from reportgen.draft.report import Report
 
-BLOCKS = ("scores", "comparison", "passk", "problems", "runs", "distribution")
+BLOCKS = ("scores", "comparison", "passk", "problems", "run-scores", "distribution")
 PAGE = "---\nbenchmark: {{name: {name}, source: answers}}\n---\n# Page\n\n" + "".join(
     f"```{kind}\nid: the-{kind}\n```\n\n" for kind in BLOCKS
 )
@@ -121,7 +121,7 @@ def test_pass_at_k_is_the_published_estimator(report: Report) -> None:
 def test_a_lone_run_has_no_interval(tmp_path: Path, report: Report) -> None:
     """Neither in the picture of runs, nor a width of zero in those of one problem."""
     one = drafted(tmp_path, "model,problem,sample,score\nA,p,1,1\nA,p,2,0\n")
-    for kind in ("runs", "scores"):
+    for kind in ("run-scores", "scores"):
         assert 'class="rg-interval"' not in str(figure(one, kind).inline_svg)
         assert 'class="rg-interval"' in str(figure(report, kind).inline_svg)
     assert '"low"' not in str(figure(one, "passk").payload)
@@ -279,7 +279,7 @@ benchmarks: [Contest, Textbook]
 ```problems
 ```
 
-```runs
+```run-scores
 ```
 """
 

@@ -267,7 +267,7 @@ def test_mike_keeps_versions_as_they_were_built(plugins: str, tmp_path: Path) ->
     assert "A newer sentence." in git(root, "show", "gh-pages:2.0/index.html")
     assert "A newer sentence." not in git(root, "show", "gh-pages:1.0/index.html")
     assert "<svg" in git(root, "show", "gh-pages:1.0/other/index.html")
-    # "reportgen publish assemble" writes versions.json in the same form.
+    # "reportgen publish" writes versions.json in the same form.
     assert json.loads(git(root, "show", "gh-pages:versions.json")) == [
         {"version": "2.0", "title": "2.0", "aliases": ["latest"]},
         {"version": "1.0", "title": "1.0", "aliases": []},

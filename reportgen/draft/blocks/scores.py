@@ -246,7 +246,7 @@ class ScoreBlock(Struct, frozen=True):
         return SampleSource(self.inputs.answers.find_samples(self.request), put)
 
     def draw_runs(self, settings: RunsSettings) -> tuple[Stack, dict[str, Any]]:
-        """Draw a ``runs`` block."""
+        """Draw a ``run-scores`` block."""
         from reportgen.figures.scores.runs import draw_runs  # noqa: PLC0415
         from reportgen.statistics.scores import measure_run_spreads  # noqa: PLC0415
 

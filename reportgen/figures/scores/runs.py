@@ -1,4 +1,4 @@
-"""The ``runs`` block: a dot for each run, and the mean of each series with its t interval over runs."""
+"""The ``run-scores`` block: a dot for each run, and the mean of each series with its t interval over runs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _RunsFigure(Struct, frozen=True):
         subtitle, summary = self.write_headline()
         text = FigureText(
             id=figure_id,
-            kind="runs",
+            kind="run-scores",
             title=title,
             subtitle=subtitle,
             caption=self.write_caption(),
