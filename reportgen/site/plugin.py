@@ -53,6 +53,7 @@ from reportgen.site.serving import (
     ServedBuild,
     answer_requests,
     hide_printed_problems,
+    locate_problems,
 )
 from reportgen.site.worker import BackgroundJobs
 
@@ -103,7 +104,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._spans = BindingsExtension()
         self._env: Environment | None = None
         self._content = self._reading = self._converting = ""
-        self._others = False  # whether another plugin replaces names that we do not know
+        # Whether another plugin replaces names that we do not know, and where the text of a page begins.
+        self._others, self._first_line = False, 1
         self._unsafe: list[Diagnostic] = []
 
     def load_config(
@@ -332,8 +334,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if not texts.keys() <= {*shown}:
             message = "no block or bound value is shown in this notebook: its page leaves out Markdown cells"
             step = "Remove the tags that remove these cells"
-            problem = Diagnostic(SourceLocation(self._reading), message, step, Stage.SITE, Severity.WARNING)
-            self._warn(problem)
+            self._warn(Diagnostic(SourceLocation(self._reading), message, step, Stage.SITE, Severity.WARNING))
         else:
             self._assembly.fences.enter_page(path, *texts.values())
             page.content = render_cells(page, shown, texts, config, files)
@@ -348,15 +349,13 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return replace_variables(markdown, drafted.variables, place, others=others)
 
     def _enter_page(self, /, markdown: str, *, page: Page, **_: object) -> str:
-        """Store the page of the next fences."""
+        """Store the page of the next fences; a notebook is JSON, and its cells are Markdown."""
         self._converting = page.file.src_uri
         self._reading = f"{self._content}/{self._converting}"
-        fences = self._assembly.fences
-        fences.set_salt(page.file.src_uri, markdown)
-        if is_notebook(page.file.src_uri):  # JSON; its cells are Markdown
-            return markdown
-        if not (self._store and self._store.restore(page, markdown)):
-            fences.enter_page(page.file.src_uri, markdown)
+        self._first_line = 1 + page.file.content_string.count("\n") - markdown.count("\n")
+        self._assembly.fences.set_salt(self._converting, markdown)
+        if not is_notebook(page.file.src_uri) and not (self._store and self._store.restore(page, markdown)):
+            self._assembly.fences.enter_page(self._converting, markdown)
         return markdown
 
     on_page_markdown = CombinedEvent(_replace_variables, _enter_page)
@@ -423,7 +422,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             message, step = NESTED_TOO_DEEP if isinstance(error, RecursionError) else error.args
             error = make_error(self._reading, message, step, Stage.NARRATIVE)
         if isinstance(error, ReportError):
-            raise ReportProblemsError(error.problems) from error
+            problems = locate_problems(error.problems, self._reading, self._first_line)
+            raise ReportProblemsError(problems) from error
 
     def _end_build(self) -> None:
         if self._in_place:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from mkdocs.exceptions import MkDocsException, PluginError
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, SourceLocation, Stage
 from reportgen.core.terminal import clean_text
@@ -48,6 +49,19 @@ _STYLE: Final = """\
 
 
 _HAS_PROBLEMS = "the report has problems:"
+
+
+def locate_problems(problems: Iterable[Diagnostic], file: str, first_line: int) -> tuple[Diagnostic, ...]:
+    """Return problems with the file of the page that is converted, where the extension of Markdown knew none.
+
+    Their lines are those of its text, which begins in ``first_line`` of the file.
+    """
+    return tuple(
+        replace(one, location=SourceLocation(file, one.location.line and one.location.line + first_line - 1))
+        if not one.location.file
+        else one
+        for one in problems
+    )
 
 
 class ReportProblemsError(PluginError):
