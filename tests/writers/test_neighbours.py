@@ -325,3 +325,38 @@ def test_both_replace_what_is_theirs(tmp_path: Path, order: tuple[str, str]) -> 
     for name in ("One", "Two"):
         page = (root / "site" / f"all-{name.lower()}" / "index.html").read_text("utf-8")
         assert f"Page {name} of Lab, HERE" in page
+
+
+def test_redirects_lead_from_an_old_address(order: str, tmp_path: Path) -> None:
+    """The page at the old address leads to the new one, which has its figures."""
+    other = "redirects:\n      redirect_maps: {old.md: new.md}"
+    pages = build(write_site(tmp_path, order, other, {"content/new.md": PAGE}), "--strict")
+    assert 'href="../new/"' in pages["old/index.html"]
+    assert '<figure class="rg-figure' in pages["new/index.html"]
+
+
+def test_papers_are_cited(order: str, tmp_path: Path) -> None:
+    """``[@key]`` is a footnote with the paper of a ``.bib`` file, beside bound values and figures."""
+    fields = "author = {Chen, Mark}, title = {Evaluating models}, journal = {Preprint}, year = {2021}"
+    paper = f"@article{{chen2021, {fields}}}\n"
+    cited = 'As in [@chen2021], MEL ends at [0.82]{value="final(MEL)" of="runs"}.\n\n\\bibliography\n'
+    files: dict[str, str | bytes | None] = {"content/index.md": f"{PAGE}\n{cited}", "papers.bib": paper}
+    root = write_site(tmp_path, order, "bibtex:\n      bib_file: papers.bib", files)
+    settings = (root / "mkdocs.yml").read_text("utf-8") + "markdown_extensions: [footnotes]\n"
+    (root / "mkdocs.yml").write_text(settings, encoding="utf-8")
+    page = build(root, "--strict")["index.html"]
+    assert "Evaluating models" in page.partition('class="footnote"')[2]
+    assert ('<figure class="rg-figure' in page, "[@chen2021]" in page) == (True, False)
+
+
+def test_properdocs_builds_the_same_bytes(tmp_path: Path) -> None:
+    """The fork of MkDocs that plugins of MkDocs work in: each file of the site is as MkDocs writes it."""
+    built = []
+    for engine in ("mkdocs", "properdocs"):
+        root = write_report(tmp_path / engine / "report")
+        done = run_python(root, "-m", engine, "build", "--strict", "-f", "mkdocs.yml")
+        assert (done.returncode, list_warnings(done.stderr)) == (0, [])
+        files = (path for path in (root / "site").rglob("*") if path.is_file())
+        built.append({path.relative_to(root).as_posix(): path.read_bytes() for path in files})
+    assert "site/index.html" in built[0]
+    assert built[0] == built[1]
