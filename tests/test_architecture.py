@@ -92,7 +92,7 @@ LIBRARIES = {
     "jinja2": r"hub/pages|site/(plugin|reuse/(pages|templates))",
     "markupsafe": r"site/(fragments|reuse/templates)",
     "latex2mathml": r"math",
-    "markdown": r"guard|math|narrative/(markdown_extensions|references)|site/files|settings/text",
+    "markdown": r"guard|math|narrative/(markdown_extensions|raw_html|references)|site/files|settings/text",
     "pymdownx": r"narrative/markdown_extensions|site/fragments",
     "pydantic": r"settings/.*|core/cache|review/model|blocks",
     "pydantic_core": r"settings/.*|formats/json_files",

@@ -1,4 +1,4 @@
-"""Markdown extensions that record fences, mark the words of bindings, and refuse raw HTML.
+"""Markdown extensions that record fences and mark the words of bindings.
 
 The draft, which needs to know what is shown, and the site use the same extension for bindings. After
 superfences, a preprocessor replaces the opening bracket and the braces by placeholders that no other
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from bisect import bisect_left
 from functools import cache, partial
 from html import escape
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from xml.etree.ElementTree import Element
 
 from markdown import Markdown
 from markdown.extensions import Extension
+from markdown.extensions.toc import unique
 from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
@@ -26,23 +26,24 @@ from markdown.util import AtomicString, code_escape
 from msgspec import Struct
 from pymdownx.superfences import SuperFencesCodeExtension, highlight_validator
 
-from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
 from reportgen.settings.blocks import list_kinds
-from reportgen.settings.text import NESTED_TOO_DEEP, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
+    from markdown.extensions.toc import TocTreeprocessor
+
     from reportgen.narrative.binding_syntax import Candidate
 
 
-def _make_salt(text: str) -> str:
+def make_salt(text: str) -> str:
     """Return a word that the text cannot contain by chance or intent."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _make_step(run: Callable[[list[str]], list[str]]) -> Preprocessor:
+def make_step(run: Callable[[list[str]], list[str]]) -> Preprocessor:
+    """Return a step that changes the lines before Markdown reads them."""
     step = Preprocessor()
     step.run = run  # type: ignore[assignment, method-assign]
     return step
@@ -99,8 +100,8 @@ class _FenceRecorder(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
         # superfences runs at priority 25; HTML is removed at 20.
-        md.preprocessors.register(_make_step(self.count_lines), "reportgen_lines", 25.5)
-        md.preprocessors.register(_make_step(self.put_probes), "reportgen_probes", 24.5)
+        md.preprocessors.register(make_step(self.count_lines), "reportgen_lines", 25.5)
+        md.preprocessors.register(make_step(self.put_probes), "reportgen_probes", 24.5)
 
     def count_lines(self, lines: list[str]) -> list[str]:
         self.lines = _Lines(lines)
@@ -180,7 +181,7 @@ class Walk(Struct, frozen=True):
         ours = [call.start for call in self.calls if call.ours]
         if not probes and not any(_HARD.search(line) for line in self.left):
             return frozenset(ours)
-        salt = _make_salt(self.text)
+        salt = make_salt(self.text)
         # superfences replaces each fence by one line.
         lost = {
             line: sum(call.end - call.start for call in self.calls if call.start < line) for line in probes
@@ -251,7 +252,7 @@ class Mark(NamedTuple):
 
 def put_placeholders(text: str, found: tuple[Candidate, ...]) -> Placeholders:
     """Put placeholders into a text without changing the number of lines."""
-    salt = _make_salt(text)
+    salt = make_salt(text)
     stand_for: dict[str, str] = {}
     parts: list[str] = []
     offset = 0
@@ -280,10 +281,11 @@ def find_marks(html: str) -> Iterator[Mark]:
 
 def find_left_placeholders(html: str) -> frozenset[int]:
     """Return the candidates whose braces a reader would see, since they are not in code either."""
-    return frozenset(int(n) for n in re.findall(r"rgb[0-9a-f]{16}c(\d+)p0z", _strip_code_and_tags(html)))
+    return frozenset(int(n) for n in re.findall(r"rgb[0-9a-f]{16}c(\d+)p0z", strip_code_and_tags(html)))
 
 
-def _strip_code_and_tags(html: str) -> str:
+def strip_code_and_tags(html: str) -> str:
+    """Return the text of HTML that is not in code."""
     seen = re.sub(r"<(pre|code)\b.*?</\1\s*>", "", html, flags=re.DOTALL | re.IGNORECASE)
     return _PIECE.sub("", seen)
 
@@ -300,13 +302,16 @@ class BindingsExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
         """Register every step, with its priority among those of Markdown (superfences 25, raw HTML 20)."""
         signs = _Signs(md, self.seen)
-        md.preprocessors.register(_make_step(signs.put), "reportgen_signs", 24)
+        md.preprocessors.register(make_step(signs.put), "reportgen_signs", 24)
         # After escapes (180) and code spans (190), before footnotes (175) and links (170).
         md.inlinePatterns.register(_MarkWords(md, self.seen), "reportgen_bound", 175.5)
+        headings = Treeprocessor(md)
+        headings.run = signs.name_headings  # type: ignore[method-assign]
+        md.treeprocessors.register(headings, "reportgen_headings", 6)  # the table of contents follows at 5
         if self.restoring:
             code, rest, stash = Treeprocessor(md), Treeprocessor(md), Postprocessor(md)
             code.run, rest.run, stash.run = signs.restore_code, signs.restore_rest, signs.restore_stash  # type: ignore[method-assign]
-            md.preprocessors.register(_make_step(signs.restore_html), "reportgen_raw", 19)
+            md.preprocessors.register(make_step(signs.restore_html), "reportgen_raw", 19)
             # Code is highlighted at 30; the rest is known once inline markup is done, at 20.
             md.treeprocessors.register(code, "reportgen_code", 100)
             md.treeprocessors.register(rest, "reportgen_rest", 19.5)
@@ -357,6 +362,29 @@ class _Signs:
             for name, value in element.items():
                 element.set(name, self.restore(value))
 
+    def name_headings(self, root: Element) -> None:
+        """Give headings with bound values an anchor without these, which lasts when the data change."""
+        if not self.stand_for or "toc" not in self.md.treeprocessors:
+            return
+        toc, used = cast("TocTreeprocessor", self.md.treeprocessors["toc"]), set[str]()
+        for heading in root.iter():
+            if not toc.header_rgx.match(heading.tag) or "id" in heading.attrib:
+                continue
+            words = [*self._list_words(heading)]
+            if None in words and (slug := toc.slugify("".join(filter(None, words)), toc.sep)):
+                heading.set("id", unique(slug, used))
+
+    def _list_words(self, element: Element) -> Iterator[str | None]:
+        """Yield the texts in an element, and None for each bound value."""
+        found, _, number = element.get("n", "").partition("-")
+        if element.tag == ELEMENT and self.seen[found][int(number)].kind == "value":
+            yield None
+        else:
+            yield element.text
+            for child in element:
+                yield from self._list_words(child)
+                yield child.tail
+
     def restore_stash(self, text: str) -> str:
         """Restore what other extensions put aside inside a line, such as highlighted code."""
         return self.restore(text, escape)
@@ -375,70 +403,3 @@ class _MarkWords(InlineProcessor):
         element = Element(ELEMENT, {"n": f"{m[1]}-{number}"})
         element.text = m[3]
         return element, m.start(0), m.end(0)
-
-
-# ---- raw HTML
-
-# Tags, comments and declarations in Markdown; addresses in <> are links. They contain no blank line.
-_TAG: Final = re.compile(
-    r"(?<!\]\()<(?!(?i:https?|ftp)://)"
-    r"(?:/?[A-Za-z][^<>@ \n]*+(?:[ \n](?:[^<>\n]|\n(?![ \t]*\n))*+)?>|!--|\?|!\[|![A-Za-z])"
-)
-_MOST_REPORTED_LINES: Final = 50
-
-
-def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Diagnostic]:
-    """Yield a problem for the HTML in each line of Markdown without front matter, except in code.
-
-    ``first_line`` is the line of the file at which ``text`` begins.
-    """
-    if not _TAG.search(text):
-        return
-    walked = walk(text)
-    lines = walked.get_original_lines()
-    tags = _TagPlaceholders(_make_salt(text))
-    try:
-        prose = _strip_code_and_tags(walked.render(tags))
-    except RecursionError:
-        yield Diagnostic(SourceLocation(file, first_line), *NESTED_TOO_DEEP)
-        return
-    first_tags: dict[int, str] = {}
-    for number in sorted(map(int, re.findall(rf"rgh{tags.salt}n(\d+)z", prose))):
-        first_tags.setdefault(*tags.found[number])
-    for line, tag in list(first_tags.items())[:_MOST_REPORTED_LINES]:
-        message = f"raw HTML is refused here, where nobody is trusted: {shorten(tag, 60)}"
-        step = "Write it in Markdown; in a text write &lt; for <, and put code in backticks"
-        yield Diagnostic(SourceLocation(file, first_line + lines[line]), message, step)
-
-
-class NoRawHtml(Extension):
-    """Markdown extension that reads every ``<`` as a letter."""
-
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
-        """Remove both steps that let HTML through."""
-        md.preprocessors.deregister("html_block", strict=False)
-        md.inlinePatterns.deregister("html", strict=False)
-
-
-class _TagPlaceholders(Extension):
-    """Extension that replaces tags by placeholders after superfences; those not in code are prose."""
-
-    def __init__(self, salt: str) -> None:
-        super().__init__()
-        self.salt = salt
-        # Tags with their 0-based lines in what superfences left.
-        self.found: list[tuple[int, str]] = []
-
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
-        md.preprocessors.register(_make_step(self.replace_tags), "reportgen_tags", 24)
-
-    def replace_tags(self, lines: list[str]) -> list[str]:
-        text = "\n".join(lines)
-        self.found = []
-        starts = [match.start() for match in re.finditer("\n", text)]
-
-        def put(match: re.Match[str]) -> str:
-            self.found.append((bisect_left(starts, match.start()), match.group()))
-            return f"rgh{self.salt}n{len(self.found) - 1}z" + "\n" * match.group().count("\n")
-
-        return _TAG.sub(put, text).split("\n")

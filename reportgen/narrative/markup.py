@@ -277,8 +277,11 @@ def find_bindings(
     return ()
 
 
-def strip_bindings(text: str) -> str:
-    """Replace each binding by its words, preserving the number of lines, for headings and titles."""
+def strip_bindings(text: str, *, with_values: bool = True) -> str:
+    """Replace each binding by its words, preserving the number of lines, for headings and titles.
+
+    Anchors of headings are without the words of values.
+    """
     if not has_binding_marks(text) or len(text) > MAX_CHARACTERS:
         return text
     try:
@@ -290,7 +293,8 @@ def strip_bindings(text: str) -> str:
         if number in found.shown and not candidate.faults:
             start = found.find_offset(candidate.start)
             closing = found.find_offset(candidate.closing[0][0])
-            parts += [text[end:start], text[start + 1 : closing]]
+            words = text[start + 1 : closing] if with_values or candidate.kind == "claim" else ""
+            parts += [text[end:start], words]
             end = found.find_offset(candidate.closing[-1][1] - 1) + 1
             parts.append("\n" * text.count("\n", closing, end))
     return "".join([*parts, text[end:]])

@@ -134,7 +134,7 @@ def read_pages(project: Project, problems: Diagnostics, cache: Cache | None = No
                 page = _parse_page(one.path, one.text, file, problems, cache)
                 pages.append(replace(page, variables=one.variables, template=one.template))
             if project.settings.untrusted:
-                from reportgen.narrative.markdown_extensions import find_raw_html  # noqa: PLC0415 - few reports need it
+                from reportgen.narrative.raw_html import find_raw_html  # noqa: PLC0415 - few reports need it
 
                 _, body, first_line = split_front_matter(text, file)
                 problems.add(find_raw_html(body, file, first_line))
@@ -178,7 +178,7 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics, cache: C
     with found.collecting():
         loaded = _load_blocks(body, file, first_line, found)
         # Only ids of blocks can clash with those of headings.
-        headings = find_headings(outline) if loaded else ()
+        headings = find_headings(strip_bindings(body, with_values=False)) if loaded else ()
         lines = {heading.id: first_line + heading.line for heading in headings}
         blocks = _make_blocks(loaded, file, lines)
     if front_matter is None:
@@ -222,7 +222,7 @@ def _parse_notebook(path: str, text: str, file: str, problems: Diagnostics) -> P
     bindings: list[Binding] = []
     headings: dict[str, int] = {}
     offset = 0
-    for cell, outline in zip(cells, outlines, strict=True):
+    for cell in cells:
         found = Diagnostics()
         bindings += (
             replace(
@@ -237,7 +237,7 @@ def _parse_notebook(path: str, text: str, file: str, problems: Diagnostics) -> P
             loaded += own
             places += [SourceLocation(cell.file, fence.line) for fence, _ in own]
         problems.add(replace(one, location=cell.locate(one.location)) for one in found.found)
-        for heading in find_headings(outline):
+        for heading in find_headings(strip_bindings(cell.text, with_values=False)):
             headings.setdefault(heading.id, cell.first_line + heading.line)
         offset += len(cell.text) + len(_BETWEEN)
     blocks: tuple[Block, ...] = ()

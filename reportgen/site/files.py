@@ -16,6 +16,7 @@ from markdown.extensions import Extension
 from mkdocs.structure.files import File, InclusionLevel, get_files, set_exclusions
 from mkdocs.structure.pages import Page
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import Boundary, find_boundary, resolve_path
@@ -102,8 +103,11 @@ def render_cells(
 
 def _strip_heading(words: str) -> Heading | None:
     """Return a heading as MkDocs converts it if mkdocs-jupyter left a bound value in its words."""
-    text = unescape(words)
-    return next(find_headings(strip_bindings(f"# {text}")), None) if has_binding_marks(text) else None
+    text = f"# {unescape(words)}"
+    if not has_binding_marks(text) or (shown := next(find_headings(strip_bindings(text)), None)) is None:
+        return None
+    lasting = next(find_headings(strip_bindings(text, with_values=False)), shown)
+    return replace(shown, id=lasting.id)
 
 
 def _strip_headings(entries: Iterable[AnchorLink]) -> None:

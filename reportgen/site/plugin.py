@@ -150,7 +150,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if "pymdownx.snippets" in config.markdown_extensions:
             added.append(BoundedSnippets(config, self._root, lambda: self._reading))
         if self.settings.untrusted:
-            from reportgen.narrative.markdown_extensions import NoRawHtml  # noqa: PLC0415 - few reports need it
+            from reportgen.narrative.raw_html import NoRawHtml  # noqa: PLC0415 - few reports need it
 
             added.append(NoRawHtml())
         config.markdown_extensions += added
