@@ -175,7 +175,7 @@ def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
     except UnicodeEncodeError as error:
         reader.report(error.start, "this character is no valid Unicode", "Remove it")
     except yaml.reader.ReaderError as error:
-        reader.report(error.position, "a control character stands in the text", "Remove it")
+        reader.report(error.position, "the text contains a control character", "Remove it")
     except yaml.MarkedYAMLError as error:
         if marks := find_conflict_marks(text):
             place = SourceLocation(origin.file, origin.first_line + marks[0] - 1)

@@ -156,8 +156,8 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
             # The key that preserves the series as found.
             advice += f"; if not, say {write_keys({'series_from': own})}"
         shared = len({candidate.run.config.get(key) for candidate in runs.candidates} - {None}) == 1
-        differing = "the seed alone tells" if shared else f"{key} and the seed tell"
-        yield Diagnostic(place, f"{alone}, though {differing} {them} apart", advice, Stage.DATA)
+        distinct = "the seed alone distinguishes" if shared else f"{key} and the seed distinguish"
+        yield Diagnostic(place, f"{alone}, though {distinct} {them}", advice, Stage.DATA)
 
 
 def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
