@@ -85,8 +85,6 @@ def make_question(
     numbers = tuple(float(one) for one in arguments if not isinstance(one, str))
     if len(set(series)) < len(series):
         raise FactError(f"{name} holds {series[0]} against itself", "Name two different series")
-    if not all(math.isfinite(one) for one in numbers):
-        raise FactError(f"{name} is asked for a number that is not finite", "Give a finite number")
     text = format_call(name, arguments, subject.scale)
     return Fact(text, FACTS[name].quantity, None, series=series), numbers
 

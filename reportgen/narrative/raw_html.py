@@ -44,7 +44,7 @@ def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Diagnostic]
     for number in sorted(map(int, re.findall(rf"rgh{tags.salt}n(\d+)z", prose))):
         first_tags.setdefault(*tags.found[number])
     for line, tag in list(first_tags.items())[:_MOST_REPORTED_LINES]:
-        message = f"raw HTML is refused here, where nobody is trusted: {shorten(tag, 60)}"
+        message = f"untrusted: true refuses raw HTML: {shorten(tag, 60)}"
         step = "Write it in Markdown; in a text write &lt; for <, and put code in backticks"
         yield Diagnostic(SourceLocation(file, first_line + lines[line]), message, step)
 

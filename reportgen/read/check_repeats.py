@@ -403,8 +403,8 @@ def _report_repeat(keys: RowKeys, found: _Repeat, what: str) -> Diagnostic:
     columns = [*apart[0]] if apart else find_dividing_columns(keys, list_setting_texts(layout))
     if not columns:
         column = "sample" if layout.outcomes else "run"
-        advice = f"Set in source.yml {_REPEAT}; or add a column {column} that tells the rows apart, by which "
-        advice += "filter: can leave some out"
+        advice = f"Set in source.yml {_REPEAT}; or add a column {column} that distinguishes the rows, for "
+        advice += "filter: to leave some out"
         return Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA)
     message += f", and differ in {quote_columns(columns)}"
     role = find_role(layout, columns)

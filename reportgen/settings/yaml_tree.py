@@ -133,12 +133,12 @@ _WORDS: Final = (
         "Put quotes round it, and indent with spaces, not tabs",
     ),
     ("maximum nesting depth", f"this is nested more than {MAX_DEPTH} deep", "Write it flatter"),
-    ("tab character", "a tab stands where YAML wants spaces", "Indent with spaces, not tabs"),
+    ("tab character", "YAML takes spaces here, and this is a tab", "Indent with spaces, not tabs"),
     ("quoted scalar", "a quote is opened and not closed, or holds an unknown escape", "Check the quotes"),
     ("flow sequence", "a list that begins with [ does not end with ]", "Check commas and brackets"),
     ("flow mapping", "a mapping that begins with { does not end with }", "Check commas and brackets"),
     ("flow node", "a bracket is opened and not closed", "Check the brackets"),
-    ("sequence entries", 'a list item "- " stands behind its key', "Begin the list on the next line"),
+    ("sequence entries", 'a list item "- " follows its key on one line', "Begin the list on the next line"),
     ("simple key", "a line is neither a key with its colon nor part of a text", "Write it as key: value"),
     ("block collection", "the list does not go on as it began", "Begin each item with - in one column"),
     ("block mapping", "the keys do not line up", "Begin the keys of one level in one column"),
@@ -175,7 +175,7 @@ def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
     except UnicodeEncodeError as error:
         reader.report(error.start, "this character is no valid Unicode", "Remove it")
     except yaml.reader.ReaderError as error:
-        reader.report(error.position, "a control character stands in the text", "Remove it")
+        reader.report(error.position, "the text contains a control character", "Remove it")
     except yaml.MarkedYAMLError as error:
         if marks := find_conflict_marks(text):
             place = SourceLocation(origin.file, origin.first_line + marks[0] - 1)

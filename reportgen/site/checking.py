@@ -107,12 +107,12 @@ _FAILS, _UNDECIDED, _UNEXPECTED = "statement-fails", "statement-undecided", "exp
 # Every rule by its id: name and explanation.
 RULES: dict[str, tuple[str, str]] = {
     _FAILS: ("Statement fails", "The data say otherwise; reportgen fix --write corrects bound values."),
-    _UNDECIDED: ("Statement cannot be decided", "The data do not suffice to tell whether it is true."),
+    _UNDECIDED: ("Statement cannot be decided", "The data do not show whether it is true."),
     _UNEXPECTED: ("Expected failure holds", "A claim that is marked with fails= holds."),
     Stage.SETTINGS.value: ("Problem in settings", "Something in mkdocs.yml, a source.yml or a block."),
-    Stage.DATA.value: ("Problem in data", "Something in the data folder, or in what is asked of it."),
+    Stage.DATA.value: ("Problem in data", "Something in the data folder, or in how it is read."),
     Stage.NARRATIVE.value: ("Problem in a page", "Something in a Markdown page."),
-    Stage.FIGURE.value: ("Problem in a figure", "A figure cannot be drawn as asked."),
+    Stage.FIGURE.value: ("Problem in a figure", "A figure cannot be drawn with its settings."),
     Stage.SITE.value: ("Problem of the site", "What MkDocs or the site's folder says."),
 }
 

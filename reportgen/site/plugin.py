@@ -370,7 +370,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             mark = self._assembly.fences.get_salt(page.file.src_uri)
             self._unsafe += check_html(html, page.file.content_string, self._reading, mark)
             if "template" in page.meta:
-                message = "a page may not choose its template where nobody is trusted"
+                message = "untrusted: true lets no page choose its template"
                 step = "Remove template: from its front matter"
                 self._unsafe.append(Diagnostic(SourceLocation(self._reading), message, step))
         if page.present_anchor_ids is not None:

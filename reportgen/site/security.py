@@ -207,7 +207,7 @@ def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> 
         ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
         if ending not in ENDINGS and f".{ending}" not in markdown_extensions:
             kind = f"a .{ending} file" if ending else "a file without an ending"
-            message = f"{kind} is not published where nobody is trusted: a browser may run it"
+            message = f"{kind} is not published with untrusted: true, since a browser may run it"
             step = (
                 'Remove it; the guide\'s page "Untrusted pages and data" lists the endings that are published'
             )
@@ -235,7 +235,7 @@ def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnosti
     for message, words in dict.fromkeys(gate.findings):
         at = text.find(words) if words else -1
         line = text.count("\n", 0, at) + 1 if at >= 0 else None
-        step = "Remove it: pages hold plain Markdown where nobody is trusted"
+        step = "Remove it: with untrusted: true, pages are plain Markdown"
         yield Diagnostic(SourceLocation(file, line), message, step)
 
 

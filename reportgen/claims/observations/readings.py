@@ -66,10 +66,10 @@ def observe_best(field: Field) -> Iterator[Observation]:
     names = [one.series.name for one in best]
     if level:
         listed = [f"{one.series.name} ({one.placed})" for one in (first, *level)]
-        text = f"The {most} readings are level: {format_few(listed, _MOST_NAMED)}."
+        text = f"The {most} values are level: {format_few(listed, _MOST_NAMED)}."
     else:
         other = f"; {names[1]} reaches {others[0].placed}" if len(best) == _PAIR else ""
-        text = f"{names[0]} has the {most} reading, {first.placed}{other}."
+        text = f"{names[0]} has the {most} value, {first.placed}{other}."
     yield observe(
         Rule.BEST,
         text,
@@ -98,7 +98,7 @@ def observe_order(field: Field) -> Iterator[Observation]:
     if level and len(read) == _PAIR:
         text = f"{listed[0]} and {listed[1]} end level."
     elif level:
-        text = f"The last readings, {direction} first: {format_few(listed, _MOST_NAMED)}; level: "
+        text = f"The last values, {direction} first: {format_few(listed, _MOST_NAMED)}; level: "
         text += f"{', '.join(level[:_MOST_NAMED])}."
     evidence = [one.format_fact("final") for one in read[:_MOST_NAMED]]
     basis, names = field.rate(read[0].value - read[-1].value), [one.series.name for one in read]

@@ -113,7 +113,7 @@ def leave_out_counts(entry: Mapping[str, object]) -> tuple[dict[str, object], li
         if (not errors[key] if any(errors.values()) else names_no_score(key.partition(",")[0], value))
     ]
     what = "are counts or settings" if len(others) > 1 else "is a count or a setting"
-    message = f"{join_names([*map(shorten_cell, others)])} {what} beside the scores, and left out"
+    message = f"{join_names([*map(shorten_cell, others)])} {what} next to the scores, and left out"
     return {key: cell for key, cell in entry.items() if key not in others}, [message] if others else []
 
 

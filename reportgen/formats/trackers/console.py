@@ -213,7 +213,7 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
         advice = (
             "verl writes step:1 - loss:0.5, OpenRLHF Global step 1: {…}, transformers {'loss': …, 'epoch': …}"
         )
-        raise UnreadableError(path, "no line of it tells the values of a step", advice)
+        raise UnreadableError(path, "no line has the values of a step", advice)
     tree = log.config.tree
     texts = (as_mapping(tree.get("trainer")).get(key) for key in ("experiment_name", "project_name"))
     name, group = (text if isinstance(text, str) else "" for text in texts)

@@ -117,7 +117,7 @@ class RecordLog:
             if self._lost_from is not None and not self._cut:
                 left = format_count(self._read - self._lost_from, "byte")
                 message = f"a record is damaged, and the last {left} of the file cannot be read"
-            before = "the one before it is read" if self.records else "no whole one stands before it"
+            before = "the one before it is read" if self.records else "there is no whole one before it"
             if self.records > 1:
                 before = f"the {self.records:,} whole ones before it are read"
             yield warn(self._path, f"{message}; {before}")

@@ -37,7 +37,7 @@ class Units(NamedTuple):
 
 
 def find_percent(keys: RowKeys, runs: Sequence[Run]) -> Iterator[Units]:
-    """Find percent beside shares in the metrics of runs, within each or between them."""
+    """Find percent next to shares in the metrics of runs, within each or between them."""
     layout = keys.layout
     value = "mean" if layout.outcomes or layout.totals else "last"
     groups: dict[str, list[Run]] = defaultdict(list)
@@ -97,7 +97,7 @@ def _find_within(keys: RowKeys, groups: Mapping[str, Sequence[Run]]) -> Iterator
         if (series, run, part) in may_jump and (index := _find_jump(values)) is not None:
             ends = " and then ".join(f"{value:.6g}" for value in values[index - 1 : index + 1])
             where = f" within {_name_run(run)}" if run else ""
-            message = f"{_name_part(part)} of {quote(series)} is {ends}{where}: percent beside shares"
+            message = f"{_name_part(part)} of {quote(series)} is {ends}{where}: percent next to shares"
             yield part, Units(places[index], message)
 
 
@@ -168,7 +168,7 @@ def _report(share: Run, other: Run, value: str) -> Units:
     if share.series == other.series:
         named = [f"{_name_run(one.run)} of {name}" for one, name in zip(both, named, strict=True)]
     shown = [f"{getattr(one, value):.6g} for {name}" for one, name in zip(both, named, strict=True)]
-    message = f"{_name_part(share.part)} is {' and '.join(shown)}: percent beside shares"
+    message = f"{_name_part(share.part)} is {' and '.join(shown)}: percent next to shares"
     return Units(max(share.row, other.row), message)
 
 

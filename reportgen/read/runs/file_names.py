@@ -136,7 +136,7 @@ def report_file_names(location: Location, settings: SourceSettings, survey: Surv
         if count < len(paths):
             separate = _SERIES_GROUP + _escape(PurePosixPath(paths[0]).suffix)
             message = (
-                f"each of {len(paths)} files is a series of its own, though numbers alone tell some apart"
+                f"each of {len(paths)} files is a series of its own, though some differ in numbers alone"
             )
             advice = (
                 f"If these count repetitions, say files: {pattern} in source.yml, "

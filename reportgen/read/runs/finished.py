@@ -229,7 +229,7 @@ def _explain_repeat(
     but = f", and differs in {list_names(differing)}" if differing else ", and is equal to it"
     message = f"{own}the row is of the same run as {where} ({named}){but}"
     free = next((name for name in differing if name not in columns.metrics), "NAME")
-    advice = f"Remove one of both, or name what tells runs apart, as in columns: {{run: {free}}}"
+    advice = f"Remove one of the two, or name what distinguishes runs, as in columns: {{run: {free}}}"
     return second.file.get_content(root).make_problem(message, advice, second.row.line)
 
 

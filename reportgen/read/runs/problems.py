@@ -156,8 +156,8 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
             # The key that preserves the series as found.
             advice += f"; if not, say {write_keys({'series_from': own})}"
         shared = len({candidate.run.config.get(key) for candidate in runs.candidates} - {None}) == 1
-        differing = "the seed alone tells" if shared else f"{key} and the seed tell"
-        yield Diagnostic(place, f"{alone}, though {differing} {them} apart", advice, Stage.DATA)
+        distinct = "the seed alone distinguishes" if shared else f"{key} and the seed distinguish"
+        yield Diagnostic(place, f"{alone}, though {distinct} {them}", advice, Stage.DATA)
 
 
 def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
@@ -200,12 +200,12 @@ def _advise_indistinct(runs: ImportedRuns, candidates: Sequence[Candidate]) -> s
     if differing := known.list_differing():
         model = ["model"] if all(one.run.model for one in candidates) else []
         apart = write_keys({"series_from": [*model, (known.choose_keys() or differing)[0]]})
-        read += f", but differ in {join_names(differing, most=_MOST_KEYS)}: tell them apart with {apart}"
+        read += f", but differ in {join_names(differing, most=_MOST_KEYS)}: distinguish them with {apart}"
         return f"{read}{f', or confirm it with {stated},' if stated else ''} in source.yml"
     is_apart = len({one.folder for one in candidates}) == len(candidates)
     other = "series_from: folder" if is_apart else "series_from: or seed_from:"
     confirmed = f": confirm it with {stated}" if stated else ""
-    return f"{read}{confirmed}. If they are not, tell them apart with {other} in source.yml"
+    return f"{read}{confirmed}. If they are not, distinguish them with {other} in source.yml"
 
 
 def _list_paths(runs: ImportedRuns, indices: Sequence[int]) -> list[str]:

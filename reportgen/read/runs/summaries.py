@@ -225,7 +225,7 @@ class Summaries(NamedTuple):
             return None
         row = next(one.row for one in self.runs if (one.series, one.run) == (series, label))
         what = f"{shorten(column, LONGEST)} {quote(label)}" if label else f"an empty {column}"
-        message = f"rows of {quote(series)} with {what} are read as one more run beside "
+        message = f"rows of {quote(series)} with {what} are read as one more run next to "
         message += f"{format_count(len(base), 'seed')} that are numbers"
         advice = f"Give the run a number, or leave it out with {_write_filter(column, label)} in source.yml"
         return report_row(self.keys, row, message, advice)

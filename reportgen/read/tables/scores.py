@@ -328,9 +328,11 @@ class _Reader:
                 shown = join_names(list(filter(None, key))) or "without a name"
                 before = (first[tuple(key)] or 0) + self._content.above
                 message = f"a second row of {shown}: the first is line {before}"
-                step = "Leave one out, or name a column that tells them apart, such as columns: {seed: NAME}"
+                step = (
+                    "Leave one out, or name a column that distinguishes them, such as columns: {seed: NAME}"
+                )
                 if others:
-                    message += f"; {quote_names(others)} may tell them apart"
+                    message += f"; {quote_names(others)} may distinguish them"
                     series = f"[{self._form.roles.get('series', 'NAME')}, {others[0]}]"
                     step = f"Say columns: {{series: {series}}} in source.yml, or choose with filter:"
                 if UNNAMED in others:
