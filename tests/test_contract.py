@@ -133,7 +133,7 @@ def test_every_curve_says_what_it_is(pages: dict[str, ET.Element]) -> None:
     for folder, figure in figures(pages):
         if figure.get("data-kind") != "curve":
             continue
-        said = " ".join(map(words, classed(figure, "rg-notes")))
+        said = words(next(figure.iter("figcaption")))
         for word in ("and", "mooth", "Source"):
             assert word in said, (folder, word, said)
         # What the input gives with an interval of its own may be one run or many.

@@ -406,7 +406,7 @@ class AltairSettings(ChartSettings):
 
 
 class OverviewSettings(BlockSettings):
-    """An ``overview`` block: one card for each benchmark."""
+    """An ``overview`` block: one row for each benchmark."""
 
     draws_figures = False
     judges = False
