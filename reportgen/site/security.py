@@ -207,7 +207,9 @@ def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> 
         if ending not in ENDINGS and f".{ending}" not in markdown_extensions:
             kind = f"a .{ending} file" if ending else "a file without an ending"
             message = f"{kind} is not published where nobody is trusted: a browser may run it"
-            step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
+            step = (
+                'Remove it; the guide\'s page "Untrusted pages and data" lists the endings that are published'
+            )
             location = SourceLocation(f"{content}/{file.src_uri}")
             problems.append(Diagnostic(location, message, step, Stage.SITE))
     if problems:
