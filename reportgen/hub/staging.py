@@ -259,10 +259,10 @@ def _recover(public: Path, cache: Path) -> None:
         if process.isdecimal() and is_running(int(process)):
             step = f"Wait for it to end; if no such process is running, remove {folder.name}"
             raise make_error(str(public), f"process {process} is writing this hub", step)
-        # One without files was just begun, and nothing is recorded of it yet.
+        # One without files was just begun, and nothing is recorded of it yet. What else is in a folder without
+        # a record is refused as any other file is.
         if folder.is_symlink() or (list_files(folder) and not has_record(folder, cache)):
-            message = f"it holds {folder.name}, which reportgen did not write when it last ran here"
-            raise make_error(str(public), message, "Remove it")
+            continue
         stage = Stage(public, folder, cache)
         stage.adopt_written()
         for old in (folder / "old" / FOLDER).glob("*"):

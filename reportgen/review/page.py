@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from reportgen.review.pictures import State
     from reportgen.review.snapshot import Snapshot
 
-_SHEETS: Final = (
-    *("tokens.css", "css/theme.css", "css/prose.css", "figure.css", "changes.css", "review.css"),
-)
+_SHEETS: Final = ("tokens.css", "css/theme.css", "css/prose.css", "figure.css", "changes.css", "review.css")
 
 _STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}
 _VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
