@@ -178,19 +178,15 @@ class Curve(Struct, frozen=True):
 
 
 class Lead(Struct, frozen=True):
-    """The series that a test finds better than every other one, or None.
-
-    Not ``tested`` for a ``reason``, or a series without others; ``single`` if each side has one run.
-    ``pair`` is the best series and the one that decides, and ``difference`` between these two, if tested.
-    """
+    """The series that a test finds better than every other one, or None."""
 
     series: str | None
-    tested: bool
+    tested: bool  # not for a ``reason``, or of a series without others
     reason: str = ""
     rival: str = ""  # the other series if there is only one
-    single: bool = False
-    pair: tuple[str, str] = ("", "")
-    difference: Estimate | None = None
+    single: bool = False  # each side has one run
+    pair: tuple[str, str] = ("", "")  # the best series and the one that decides
+    difference: Estimate | None = None  # between these two, if tested
 
 
 class Ending(Struct, frozen=True):
@@ -317,8 +313,8 @@ class Panels(Struct, frozen=True, tag=True):
 class Cell(Struct, frozen=True):
     """A finished table cell; ``sort`` is its sort key, or None if it has none.
 
-    ``mark`` is a CSS class, without ``rg-``, that repeats the meaning of the text: ``better``, ``worse``,
-    ``unclear``, ``missing``, ``self``. ``link`` is the fragment of a link to a figure of the page.
+    ``mark`` is a CSS class, without ``rg-``, that repeats the text's meaning: ``better``, ``worse``,
+    ``unclear``, ``missing``, ``self``, ``heat-0`` to ``heat-5``. ``link`` leads to a figure of the page.
     """
 
     text: str
@@ -332,6 +328,7 @@ class ResultTable(Struct, frozen=True, tag=True):
 
     ``sorted_by`` is the head of the column that orders the rows, and the order as ``aria-sort`` names it.
     ``folded`` is the line that unfolds a table whose main numbers a figure above it shows, otherwise empty.
+    A ``complete`` one replaces the figure's data table; of a ``compact`` one, first lines of cells are shown.
     """
 
     id: str
@@ -341,6 +338,8 @@ class ResultTable(Struct, frozen=True, tag=True):
     caption: str
     csv: str
     folded: str = ""
+    complete: bool = False
+    compact: bool = False
     sorted_by: tuple[str, str] = ("", "")
     words: str = ""
 

@@ -230,7 +230,7 @@ class BlockSettings(Settings):
     averages_runs: ClassVar[bool] = False
     # Whether it compares series problem by problem, so that they have to share some.
     pairs_problems: ClassVar[bool] = False
-    # Whether it compares all pairs on a benchmark, so that a page's card can show the verdicts.
+    # Whether it compares all pairs on a benchmark, so that an overview can show the verdicts.
     compares_pairs: ClassVar[bool] = False
     # Whether x is a setting of runs, so that lines are groups of runs.
     x_is_setting: ClassVar[bool] = False

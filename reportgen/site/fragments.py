@@ -59,7 +59,8 @@ def render_block(
     inner = {"label": "", "tag": f"h{min(level + 1, 6)}"}
     if isinstance(shown, Figure):
         part = _make_part(shown, link, page_folder)
-        return render_fragment("figure.html", **part, **titled, with_legend=True, in_panels=False, more="")
+        alone = {"with_legend": True, "in_panels": False, "more": "", "hides_table": False}
+        return render_fragment("figure.html", **part, **titled, **alone)
     if isinstance(shown, Panels):
         parts = [_make_part(figure, link, page_folder) for figure in shown.figures]
         legend = dict(entry for figure in shown.figures for entry in figure.legend)
@@ -114,6 +115,7 @@ def _render_stack(
                 "in_panels": False,
                 "texts": texts or [],
                 "more": more if part.id == figures[-1].id else "",
+                "hides_table": len(figures) == 1 and any(one.complete for one in folded),
             }
             html = render_fragment("figure.html", **given)
         parts.append({"html": Markup(html)})  # noqa: S704 - it comes from a template, which escaped it

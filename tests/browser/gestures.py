@@ -25,9 +25,10 @@ _RUN_PLACE = """(figure, [series, run, step]) => {
   return [live.fraction(payload.x, step), 1 - live.fraction(payload.y, values[index])];
 }"""
 # What is folded under a figure or table is shown first.
-_UNFOLD = (
-    """(all) => all.forEach((one) => one.closest(".rg-foot details:not([open])")?.setAttribute("open", ""))"""
-)
+_UNFOLD = """(all) => all.forEach((one) => {
+  const inner = one.closest("summary")?.parentElement ?? one;
+  inner.parentElement?.closest(".rg-foot details:not([open])")?.setAttribute("open", "");
+})"""
 _ROWS = """async (tooltip) => {
   const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
   await frame();

@@ -24,7 +24,7 @@ LIMITS = {
     "math500": (2_600, 40, 3),
     "aime": (3_800, 50, 4),
     "training-diagnostics": (2_600, 45, 3),
-    "model-comparison": (6_300, 70, 6),
+    "model-comparison": (5_000, 70, 6),
     "training-accuracy": (3_600, 50, 4),
 }
 

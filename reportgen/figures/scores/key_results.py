@@ -94,6 +94,7 @@ def build_score_table(
         caption=" ".join(column.note for column in columns if column.note),
         csv=write_score_csv(shown, scored),
         folded="Table with ranks and sample sizes",
+        complete=True,
         sorted_by={"best": best_first, "name": ("series", "ascending")}.get(order, ("", "")),
     )
 
