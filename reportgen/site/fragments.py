@@ -59,8 +59,7 @@ def render_block(
     inner = {"label": "", "tag": f"h{min(level + 1, 6)}"}
     if isinstance(shown, Figure):
         part = _make_part(shown, link, page_folder)
-        alone = {"with_legend": True, "in_panels": False, "more": "", "hides_table": False}
-        return render_fragment("figure.html", **part, **titled, **alone)
+        return render_fragment("figure.html", **part, **titled, with_legend=True)
     if isinstance(shown, Panels):
         parts = [_make_part(figure, link, page_folder) for figure in shown.figures]
         legend = dict(entry for figure in shown.figures for entry in figure.legend)
@@ -112,7 +111,6 @@ def _render_stack(
             given = _make_part(part, link, page_folder) | {"title": title, "repeats": repeats, **heading}
             given |= {
                 "with_legend": True,
-                "in_panels": False,
                 "texts": texts or [],
                 "more": more if part.id == figures[-1].id else "",
                 "hides_table": len(figures) == 1 and any(one.complete for one in folded),

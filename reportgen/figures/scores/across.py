@@ -200,27 +200,29 @@ def _build_table(
             (Cell(across.series[place]), *map(partial(_build_cell, across), cells, scales[first:]))
             for place, cells in table
         )
-    # All numbers of the table, the average first; unknown ones are empty.
     columns = ((AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True))
     way = "descending" if scales[0].higher_is_better else "ascending"
-    records = []
-    for benchmark, cells in columns[first:]:
-        for cell in cells:
-            score, pair = cell.score, cell.against
-            fields = list_pair_fields(pair) if pair else (None,) * len(PAIR_COLUMNS)
-            own = (benchmark, score.series, score.metric, score.estimate, score.low, score.high, score.level)
-            how = (score.problems, score.estimand, score.method, score.reason or cell.reason)
-            records.append((*own, *how, *fields))
     return ResultTable(
         id=f"{block_id}-table",
         title=f"Score and interval{against}",
         header=("series", *(AVERAGE, *across.benchmarks)[first:]),
         rows=rows,
         caption=" ".join(["Best average first."] * average + ["Darker is better, by column."] * compact),
-        csv=write_table_csv(_CSV_COLUMNS, records),
+        csv=write_table_csv(_CSV_COLUMNS, _list_records(columns[first:])),
         sorted_by=(AVERAGE, way) if average else ("", ""),
         compact=compact,
     )
+
+
+def _list_records(columns: Iterable[tuple[str, Sequence[BenchmarkCell]]]) -> Iterator[tuple[object, ...]]:
+    """List all numbers of the table, the average first; unknown ones are empty."""
+    for benchmark, cells in columns:
+        for cell in cells:
+            score, pair = cell.score, cell.against
+            fields = list_pair_fields(pair) if pair else (None,) * len(PAIR_COLUMNS)
+            own = (benchmark, score.series, score.metric, score.estimate, score.low, score.high, score.level)
+            how = (score.problems, score.estimand, score.method, score.reason or cell.reason)
+            yield (*own, *how, *fields)
 
 
 def _shade_column(cells: Sequence[BenchmarkCell], context: ScoreContext) -> list[Cell]:
