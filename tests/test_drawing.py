@@ -26,8 +26,7 @@ from reportgen.figures.render import (
     render_vega_lite,
 )
 from reportgen.settings.report import Project, ProjectSettings
-from reportgen.site.fragments import collect_search_text
-from reportgen.site.outputs import list_figures
+from reportgen.site.outputs import collect_search_text, list_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

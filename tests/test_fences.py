@@ -20,12 +20,12 @@ from pygments.lexers import get_all_lexers
 from pymdownx.superfences import SuperFencesException
 
 from reportgen.core.errors import ReportError
-from reportgen.core.model import BenchmarkResult, Cell, Overview, Panels, ResultTable, Standing
+from reportgen.core.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
 from reportgen.narrative import markup
 from reportgen.narrative.pages import read_page
 from reportgen.settings.blocks import KINDS
-from reportgen.site.fragments import Fences, collect_search_text, make_custom_fences
-from reportgen.site.outputs import make_index_scripts
+from reportgen.site.fragments import Fences, make_custom_fences
+from reportgen.site.outputs import collect_search_text, make_index_scripts
 
 if TYPE_CHECKING:
     from reportgen.core.model import Shown
@@ -253,9 +253,8 @@ def test_raw_html_that_looks_like_a_mark_is_left_alone(block: str) -> None:
 
 
 def card(name: str) -> BenchmarkResult:
-    """A benchmark's card."""
-    standing = Standing("At the end", "No clear winner", (("MEL", "0.84"),))
-    return BenchmarkResult(name, "a.md", "", (), "", (), standings=(standing,))
+    """A benchmark's results."""
+    return BenchmarkResult(name, "a.md", "MEL ends at 0.84. No clear winner.")
 
 
 @pytest.mark.parametrize(
@@ -267,7 +266,7 @@ def card(name: str) -> BenchmarkResult:
             ResultTable("t", "Results", ("series",), ((Cell("MEL"),), (Cell("GRPO"),)), "A caption.", ""),
             ["Results: MEL, GRPO. A caption."],
         ),
-        (Overview("o", "All", (card("AIME"),)), ["AIME: No clear winner; MEL 0.84."]),
+        (Overview("o", "All", (card("AIME"),)), ["AIME: MEL ends at 0.84. No clear winner."]),
     ],
     ids=["figure", "panels", "table", "overview"],
 )

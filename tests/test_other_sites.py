@@ -147,7 +147,7 @@ def test_each_language_has_its_pages_with_their_figures(layout: str, tmp_path: P
         assert title in page
         assert ours not in page
         assert "Not translated" in text_of(site / folder / "notes/index.html")
-        links = re.findall(r'class="rg-card-name" href="([^"]+)"', text_of(site / folder / "index.html"))
+        links = re.findall(r'class="rg-strip-page"><a href="([^"]+)"', text_of(site / folder / "index.html"))
         assert len(links) == 2
         assert all((site / folder / link / "index.html").is_file() for link in links)
         assert title in text_of(site / folder / "report.json")

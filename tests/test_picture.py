@@ -23,7 +23,7 @@ from reportgen.figures.paths import (
     write_band_path,
     write_line_path,
 )
-from reportgen.figures.picture import Dot, draw_body, draw_card, draw_dots, draw_file, draw_picture
+from reportgen.figures.picture import draw_body, draw_card, draw_file, draw_picture
 from reportgen.figures.style import LABEL_SIZE
 from reportgen.figures.text import measure_text, wrap_words
 
@@ -256,13 +256,6 @@ def test_grey_lines_lie_behind_coloured_ones() -> None:
     root = parsed(str(figure(BANDED, highlight=["MEL"]).inline_svg))
     lines = [path.get("stroke") for path in root.iter(f"{SVG}path") if path.get("class") == "rg-line"]
     assert lines == ["var(--rg-series-muted)", "var(--rg-series-1)"]
-
-
-def test_only_series_of_one_group_are_shaded_together() -> None:
-    """A shade behind a series alone would touch that of the next group."""
-    dots = [Dot(name, 0, 0.5, None, group) for name, group in (("a", 1), ("b", 2), ("c", 2), ("d", None))]
-    assert draw_dots("scores", dots).count('fill="var(--rg-muted)"') == 1
-    assert 'fill="var(--rg-muted)"' not in draw_dots("scores", dots[:2])
 
 
 @given(st.text(max_size=200), st.integers(60, 400))

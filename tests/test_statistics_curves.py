@@ -274,6 +274,10 @@ A, B, C = (curve(name, [0.2, end], half=0.01, runs=5) for name, end in (("A", 0.
 NOBODY = Lead(None, tested=True)
 
 
+def _omit_difference(lead: Lead) -> Lead:
+    return replace(lead, pair=("", ""), difference=None)
+
+
 def family() -> list[Comparison]:
     """A is better than B and C, which are equal."""
     return list(compare_at_end((A, B, C)))
@@ -291,15 +295,29 @@ def test_ends_are_compared_by_welchs_test(apart: float) -> None:
 def test_the_leader_is_better_than_every_other() -> None:
     """Whichever side of a pair it stands on; the best number alone is not enough."""
     pairs = family()
-    assert find_leader(pairs, "A", ["B", "C"]) == Lead("A", tested=True)
-    assert find_leader([swap_sides(one) for one in pairs], "A", ["B", "C"]) == Lead("A", tested=True)
-    assert find_leader(pairs, "B", ["A", "C"]) == NOBODY
-    assert find_leader(pairs, "B", ["C"]) == NOBODY
-    assert find_leads_at_end((A, B, C), 0.95) == (Lead("A", tested=True), NOBODY)
-    assert find_leads_at_end((A, B), 0.95) == (
-        Lead("A", tested=True, rival="B"),
-        Lead("B", tested=True, rival="A"),
-    )
+    won = find_leader(pairs, "A", ["B", "C"])
+    assert _omit_difference(won) == Lead("A", tested=True)
+    assert find_leader([swap_sides(one) for one in pairs], "A", ["B", "C"]) == won
+    assert _omit_difference(find_leader(pairs, "B", ["A", "C"])) == NOBODY
+    assert _omit_difference(find_leader(pairs, "B", ["C"])) == NOBODY
+    above, below = find_leads_at_end((A, B, C), 0.95)
+    assert (_omit_difference(above), _omit_difference(below)) == (_omit_difference(won), NOBODY)
+    above, below = find_leads_at_end((A, B), 0.95)
+    assert _omit_difference(above) == Lead("A", tested=True, rival="B")
+    assert _omit_difference(below) == Lead("B", tested=True, rival="A")
+
+
+def test_a_verdict_has_the_difference_of_the_pair_that_decides() -> None:
+    """The best series minus the next best one; without a winner, the first that it does not beat."""
+    pairs = family()
+    for lead, decisive in (
+        (find_leader(pairs, "A", ["B", "C"]), pairs[0]),
+        (find_leader(pairs, "B", ["C"]), pairs[2]),
+    ):
+        found = lead.difference
+        assert found is not None
+        assert lead.pair == (decisive.a, decisive.b)
+        assert (found.value, found.low, found.high) == (decisive.difference, decisive.low, decisive.high)
 
 
 def _say_untested(reason: str) -> Lead:
@@ -327,7 +345,7 @@ def test_a_series_that_ends_early_is_compared_where_it_ends() -> None:
     """And leads only if its own final value is the best as well."""
     early = curve("early", [0.2, 0.9], half=0.01, runs=5)
     late = curve("late", [0.2, 0.5, 0.95], half=0.01, runs=5)
-    assert find_leads_at_end((early, late), 0.95)[0] == NOBODY
+    assert _omit_difference(find_leads_at_end((early, late), 0.95)[0]) == NOBODY
     assert find_leads_at_end((early, replace(late, values=late.values * 0.5)), 0.95)[0].series == "early"
 
 
@@ -339,7 +357,9 @@ def test_a_leader_among_many_needs_no_more_than_in_each_pair(count: int) -> None
     assert find_leads_at_end((first, others[0]), 0.95)[0].series == "first"
     assert find_leads_at_end((first, *others), 0.95)[0].series == "first"
     near = curve("near", [0.0, 0.02], half=0.05, runs=5)
-    assert find_leads_at_end((first, near, *others), 0.95)[0] == NOBODY
+    lead = find_leads_at_end((first, near, *others), 0.95)[0]
+    assert _omit_difference(lead) == NOBODY
+    assert lead.pair == ("first", "near")
 
 
 @settings(max_examples=tries(20, 200))
@@ -356,7 +376,7 @@ def test_the_leader_of_few_runs_has_the_pooled_variance(seed: int) -> None:
     t = (means[best] - means) / (sd * np.sqrt(1 / sizes[best] + 1 / sizes))
     leads = all(2 * stats.t.sf(t[other], df) < 0.05 for other in range(4) if other != best)
     above, _ = find_leads_at_end(drawn(*made).curves, 0.95)
-    assert above == (Lead(f"series {best}", tested=True) if leads else NOBODY)
+    assert _omit_difference(above) == (Lead(f"series {best}", tested=True) if leads else NOBODY)
 
 
 def test_a_verdict_that_is_not_strict_enough_shows_no_front() -> None:

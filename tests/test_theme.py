@@ -292,27 +292,22 @@ def list_words(element: ET.Element, name: str) -> list[str]:
     return [words(found) for found in classed(element, name)]
 
 
-def test_a_card_says_what_its_page_says(example_site: Path) -> None:
-    """The page's name, its verdict in words, the same values, and the date."""
-    cards = classed(read_page(example_site, ""), "rg-card")
-    compared = cards[2]
-    assert "two benchmarks" in words(compared)
-    assert [words(one) for one in compared.iter() if one.tag in {"dt", "dd"}][:2] == ["Benchmark", "Contest"]
-    assert list_words(compared, "rg-card-verdict") == [
-        "Contest: Aspen is better than all others (these checkpoints)",
-        "Textbook: Aspen is better than all others (these checkpoints)",
-    ]
-    for name, card in zip(BENCHMARKS, cards, strict=True):
-        page, (link,) = read_page(example_site, name), classed(card, "rg-card-name")
+def test_the_overview_says_what_its_pages_say(example_site: Path) -> None:
+    """The page's name, its verdict in the same words, how its numbers came about, and the date."""
+    (strip,) = classed(read_page(example_site, ""), "rg-strip")
+    rows = [one for one in strip if one.tag == "li"]
+    assert "+12.7 points [+6.8, +18.5] on Textbook" in words(rows[2]).replace("\u00a0", " ")
+    for name, row in zip(BENCHMARKS, rows, strict=True):
+        page, link = read_page(example_site, name), next(row.iter("a"))
         assert link.get("href") == f"{name}/"
         (heading,) = page.iter("h1")
         assert words(heading).rstrip("¶") == words(link)
-        (results,) = classed(page, "rg-key-results")
-        verdict = list_words(card, "rg-card-verdict")[0]
-        assert words(next(results.iter("strong"))) == verdict.removeprefix("Contest: ")
-        assert list_words(next(results.iter("div")), "rg-quantity") == list_words(card, "rg-card-score")
+        (claim,) = list_words(page, "rg-claim")
+        (verdict,) = classed(row, "rg-strip-verdict")
+        assert words(next(verdict.iter("strong"))) in claim
         (evidence,) = classed(page, "rg-evidence")
-        assert words(next(evidence.iter("time"))) in words(card)
+        assert words(next(evidence.iter("time"))) in words(row)
+        assert list_words(evidence, "rg-flag")[0] in words(row)
 
 
 @pytest.mark.parametrize(

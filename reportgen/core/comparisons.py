@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-    from reportgen.core.model import Estimate, FloatArray, IntArray, Lead, Standing
+    from reportgen.core.model import Estimate, FloatArray, IntArray, Lead
 
 
 Metric: TypeAlias = Literal["mean", "avg@n", "pass@k", "pass^k", "maj@k"]
@@ -272,12 +272,6 @@ def write_verdict(lead: Lead, *, has_direction: bool = True) -> str:
     """Return the verdict as a heading or the start of a sentence; names stay as they are."""
     said = describe_verdict(lead, has_direction=has_direction)
     return said if lead.series else f"{said[:1].upper()}{said[1:]}"
-
-
-def write_standing(standing: Standing) -> str:
-    """Return the verdict and the leading values on one line."""
-    values = ", ".join(f"{series} {value}" for series, value in standing.values)
-    return "; ".join(filter(None, (standing.verdict, values)))
 
 
 class Comparison(Struct, frozen=True):

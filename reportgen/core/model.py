@@ -178,16 +178,15 @@ class Curve(Struct, frozen=True):
 
 
 class Lead(Struct, frozen=True):
-    """The series that a test finds better than every other one, or None.
-
-    Not ``tested`` for a ``reason``, or a series without others; ``single`` if each side has one run.
-    """
+    """The series that a test finds better than every other one, or None."""
 
     series: str | None
-    tested: bool
+    tested: bool  # not for a ``reason``, or of a series without others
     reason: str = ""
     rival: str = ""  # the other series if there is only one
-    single: bool = False
+    single: bool = False  # each side has one run
+    pair: tuple[str, str] = ("", "")  # the best series and the one that decides
+    difference: Estimate | None = None  # between these two, if tested
 
 
 class Ending(Struct, frozen=True):
@@ -314,8 +313,8 @@ class Panels(Struct, frozen=True, tag=True):
 class Cell(Struct, frozen=True):
     """A finished table cell; ``sort`` is its sort key, or None if it has none.
 
-    ``mark`` is a CSS class, without ``rg-``, that repeats the meaning of the text: ``better``, ``worse``,
-    ``unclear``, ``missing``, ``self``. ``link`` is the fragment of a link to a figure of the page.
+    ``mark`` is a CSS class, without ``rg-``, that repeats the text's meaning: ``better``, ``worse``,
+    ``unclear``, ``missing``, ``self``, ``heat-0`` to ``heat-5``. ``link`` leads to a figure of the page.
     """
 
     text: str
@@ -329,6 +328,7 @@ class ResultTable(Struct, frozen=True, tag=True):
 
     ``sorted_by`` is the head of the column that orders the rows, and the order as ``aria-sort`` names it.
     ``folded`` is the line that unfolds a table whose main numbers a figure above it shows, otherwise empty.
+    A ``complete`` one replaces the figure's data table; of a ``compact`` one, first lines of cells are shown.
     """
 
     id: str
@@ -338,42 +338,46 @@ class ResultTable(Struct, frozen=True, tag=True):
     caption: str
     csv: str
     folded: str = ""
+    complete: bool = False
+    compact: bool = False
     sorted_by: tuple[str, str] = ("", "")
     words: str = ""
 
 
-class Standing(Struct, frozen=True):
-    """Who leads at one point of a benchmark, as formatted text: the verdict and the leading values."""
+class Strip(Struct, frozen=True):
+    """The values of a benchmark's series, one below the other: a picture with a line for each row."""
 
-    label: str
-    verdict: str  # as ``write_verdict`` writes it; empty without other series
-    values: tuple[tuple[str, str], ...]  # series and value with interval, best first
+    svg: str
+    ends: tuple[str, str]  # of the scale
+    rows: tuple[tuple[str, int | None, str, str], ...]  # series, palette slot, value and interval
+    rest: str = ""  # how many more series share the last line, and how far they reach
 
 
 class BenchmarkResult(Struct, frozen=True):
-    """Results on a benchmark as formatted text, for the head of its page and its card."""
+    """Results on a benchmark as formatted text, for the head of its page and its row in overviews."""
 
     name: str
     page: str
-    description: str
-    facts: tuple[tuple[str, str], ...]  # label and text: at the end, best, runs, date, protocol
-    spark: str  # a small SVG
-    legend: tuple[tuple[str, int | None], ...]
-    strip: str = ""  # a small SVG of the last values; empty for scores, which ``spark`` shows
-    dots: tuple[tuple[str, int | None], ...] = ()  # what that shows, from above: series with value, and slot
-    standings: tuple[Standing, ...] = ()
-    others: tuple[tuple[str, str], ...] = ()  # other benchmarks that its page compares: name and verdict
+    claim: str  # who leads, in sentences
+    difference: str = ""  # that decides, with its interval; of each benchmark that the page compares
+    lines: tuple[tuple[str, str], ...] = ()  # the same for overviews: verdict and difference or finding
+    measure: str = ""  # what its values are
+    size: str = ""  # how many runs, problems and samples
+    best: str = ""  # the best values of curves, and how many they were picked from
+    flag: str = ""  # why its numbers are no plain measurement, in a word or two
+    facts: tuple[tuple[str, str], ...] = ()  # label and text: verdict, best, runs, date, protocol
+    strip: Strip | None = None
     title: str = ""  # of its page
     published: str = ""  # the date of its page
     date: str = ""
 
 
 class Overview(Struct, frozen=True):
-    """An ``overview`` block with a card for each benchmark."""
+    """An ``overview`` block with a row for each benchmark."""
 
     id: str
     title: str
-    cards: tuple[BenchmarkResult, ...]
+    results: tuple[BenchmarkResult, ...]
 
 
 class Stack(Struct, frozen=True):

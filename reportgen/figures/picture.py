@@ -9,7 +9,7 @@ style attribute. The live view draws at the same positions.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ from reportgen.figures.style import (
 from reportgen.figures.text import cut_text, escape_text, measure_text, wrap_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from reportgen.figures.axis import Axis
     from reportgen.figures.paths import LinePaths
@@ -370,55 +370,6 @@ def _draw_legend(plot: Plot, y: float, width: float, edge: int) -> tuple[list[st
         parts.append(_draw_text(x + 30, here, font, "text", name))
         x += wide
     return parts, rows
-
-
-def draw_spark(words: str, strokes: Iterable[str], ends: str) -> str:
-    """Draw a sparkline of paths in 600 x 200 units; ``ends`` holds attributes for the stroke ends."""
-    return (
-        f'<svg class="rg-spark" role="img" aria-label="{escape_text(words)}" width="100%" height="56" '
-        f'viewBox="0 0 {SPARK_ACROSS} {SPARK_DOWN}" preserveAspectRatio="none" overflow="visible" '
-        f'fill="none" {ends}>{"".join(strokes)}</svg>'
-    )
-
-
-class Dot(NamedTuple):
-    """An estimate in a sparkline, from 0 (left edge) to 1; neighbours of one group share a shade.
-
-    ``name`` is the series with its value in words.
-    """
-
-    name: str
-    slot: int | None
-    value: float
-    ends: tuple[float, float] | None
-    group: int | None
-
-
-def draw_dots(words: str, dots: Sequence[Dot]) -> str:
-    """Draw a row for each estimate with its interval, the first on top, as a sparkline.
-
-    Each row names its series where the pointer is, and all of them are in the text alternative.
-    """
-    row = SPARK_DOWN / len(dots)
-    strokes = []
-    groups = [dot.group for dot in dots]
-    # A series alone in its group would only look like one of the group next to it.
-    for group in (one for one in dict.fromkeys(groups) if one is not None and groups.count(one) > 1):
-        top, rows = groups.index(group) * row, groups.count(group)
-        box = f'y="{top + row * 0.08:.5g}" height="{(rows - 0.16) * row:.5g}"'
-        strokes.append(f'<rect width="{SPARK_ACROSS}" {box} fill="var(--rg-muted)" fill-opacity=".08"/>')
-    for place, dot in enumerate(dots):
-        y = f"{(place + 0.5) * row:.5g}"
-        ink = f'stroke="{get_colour(dot.slot)}" vector-effect="non-scaling-stroke"'
-        if dot.ends is not None:
-            low, high = (f"{end * SPARK_ACROSS:.5g}" for end in dot.ends)
-            strokes.append(f'<path {ink} stroke-width="1.75" d="M{low} {y}H{high}"/>')
-        # A zero-length line with round caps is a dot, and stays round when the picture is stretched.
-        strokes.append(f'<path {ink} stroke-width="7" d="M{dot.value * SPARK_ACROSS:.5g} {y}h0"/>')
-    for place, dot in enumerate(dots):
-        box = f'y="{place * row:.5g}" width="{SPARK_ACROSS}" height="{row:.5g}"'
-        strokes.append(f'<rect {box} pointer-events="all"><title>{escape_text(dot.name)}</title></rect>')
-    return draw_spark(f"{words}: {'; '.join(dot.name for dot in dots)}", strokes, 'stroke-linecap="round"')
 
 
 def draw_card(picture: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -418,6 +419,11 @@ class FigureText(Struct, frozen=True, kw_only=True):
 def describe_source(context: SourceContext) -> str:
     """Return the source's title, and why its numbers are not exact, if so."""
     return f"{context.source} ({context.approximate})" if context.approximate else context.source
+
+
+def name_caution(approximate: str | None) -> str:
+    """Return why numbers are no plain measurement in a word or two: ``synthetic``, ``illustrative``."""
+    return re.split("[,;:.]| from | by ", approximate or "")[0].strip()
 
 
 def join_caption(

@@ -7,12 +7,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 TICK_SIZE = 12
 LABEL_SIZE = 13
 SLOTS = 8
+BEST = 5
+"""Number of series that have colour where there are more than the palette has."""
 """Number of series that colours can distinguish; further ones are grey."""
 
 DASHES: tuple[tuple[float, ...], ...] = (
@@ -138,6 +140,22 @@ def pick_slots(
         coloured = slot not in result.values() and (not highlight or name in highlight)
         result[name] = slot if coloured else None
     return result
+
+
+def colour_best(ranked: Sequence[str], slots: Mapping[str, int]) -> dict[str, int | None]:
+    """Return the slot of each series, best first: of more than eight, the best five alone have colour.
+
+    Each of these keeps its own unless a better one has it.
+    """
+    if len(ranked) <= SLOTS:
+        return pick_slots(tuple(ranked), slots)
+    best = tuple(ranked[:BEST])
+    own: dict[str, int] = {}
+    for name in best:
+        if (slot := slots.get(name)) is not None and slot not in own.values():
+            own[name] = slot
+    coloured = assign_slots([best], own)
+    return {name: coloured.get(name) for name in ranked}
 
 
 def get_colour(slot: int | None) -> str:

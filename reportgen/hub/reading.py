@@ -195,9 +195,7 @@ def _list_benchmarks(pages: list[tuple[dict[str, Any], str]]) -> Iterator[Benchm
     for page, address in pages:
         if page["benchmark"]:
             facts: dict[str, str] = page["benchmark"]["facts"]
-            # Sorted in the file; what a page says first is one of these.
-            verdict = next((facts[name] for name in ("At the end", "Best") if name in facts), "")
-            yield BenchmarkPage(str(page["benchmark"]["name"]), address, str(verdict))
+            yield BenchmarkPage(str(page["benchmark"]["name"]), address, str(facts.get("Verdict", "")))
 
 
 def _list_scores(page: dict[str, Any], address: str) -> Iterator[Score]:

@@ -137,7 +137,8 @@ def name_blocks(blocks: Iterable[tuple[str, Shown]], labels: Mapping[str, str]) 
             parts = (part.title for part in shown.parts if isinstance(part, Figure | ResultTable))
             title = next(parts, "")
         if block_id in labels:
-            titles[block_id] = f"{labels[block_id]}. {title}".removesuffix(". ")
+            number = labels[block_id].removeprefix("Figure\N{NO-BREAK SPACE}") if title else labels[block_id]
+            titles[block_id] = f"{number} {title}".rstrip()
     return titles
 
 

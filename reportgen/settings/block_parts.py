@@ -230,7 +230,7 @@ class BlockSettings(Settings):
     averages_runs: ClassVar[bool] = False
     # Whether it compares series problem by problem, so that they have to share some.
     pairs_problems: ClassVar[bool] = False
-    # Whether it compares all pairs on a benchmark, so that a page's card can show the verdicts.
+    # Whether it compares all pairs on a benchmark, so that an overview can show the verdicts.
     compares_pairs: ClassVar[bool] = False
     # Whether x is a setting of runs, so that lines are groups of runs.
     x_is_setting: ClassVar[bool] = False
@@ -403,7 +403,7 @@ class AltairSettings(ChartSettings):
 
 
 class OverviewSettings(BlockSettings):
-    """An ``overview`` block: one card for each benchmark."""
+    """An ``overview`` block: one row for each benchmark."""
 
     draws_figures = False
     judges = False

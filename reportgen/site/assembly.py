@@ -221,9 +221,7 @@ class Assembly:
         marks = f"{DATE if dated else ''}{BADGE if self.report.statements.get(path) else ''}"
         head = marks
         if result:
-            description = self._pages[path].front_matter.description or ""
-            given = {"benchmark": result, "description": description, "marks": marks}
-            head = render_fragment("benchmark_head.html", **given)
+            head = render_fragment("benchmark_head.html", benchmark=result, marks=marks)
         note, section = self._render_changes(html, page, files)
         html += section + (CHECKED if BADGE in marks else "")
         head += note
@@ -314,8 +312,8 @@ class Assembly:
         yield self._described + repr({name: value for name, value in own.items() if name != "sources"})
         always_drawn = (place for place in self._list_places(path) if place not in self.report.keys)
         shown = (self.report.shown[place] for place in always_drawn)
-        cards = (card for one in shown if isinstance(one, Overview) for card in one.cards)
-        yield repr([self._addresses.get(card.page) for card in cards])
+        rows = (row for one in shown if isinstance(one, Overview) for row in one.results)
+        yield repr([self._addresses.get(row.page) for row in rows])
 
     def finish_page(
         self,

@@ -18,7 +18,6 @@ from markupsafe import Markup
 from msgspec import Struct
 from pymdownx.superfences import SuperFencesException
 
-from reportgen.core.comparisons import write_standing
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.core.words import format_count, keep_together
@@ -26,7 +25,14 @@ from reportgen.narrative.headings import strip_markup
 from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
 from reportgen.narrative.markup import find_fences
 from reportgen.settings.blocks import list_kinds
-from reportgen.site.outputs import count_statements, describe_truth, join_words, list_file_names
+from reportgen.site.outputs import (
+    collect_search_text,
+    count_statements,
+    describe_truth,
+    group_rows,
+    list_file_names,
+    merge_single,
+)
 from reportgen.site.reuse.templates import render_fragment
 
 if TYPE_CHECKING:
@@ -63,7 +69,8 @@ def render_block(
     if isinstance(shown, ResultTable):
         return _render_table(shown, link, page_folder, title=shown.title, repeats=False, **titled)
     if isinstance(shown, Overview):
-        return render_fragment("overview.html", overview=shown, links=[link(one.page) for one in shown.cards])
+        links = {one.page: link(one.page) for one in shown.results}
+        return render_fragment("overview.html", overview=shown, groups=group_rows(shown.results), links=links)
     if isinstance(shown, Stack):
         return _render_stack(shown, link, page_folder, titled, inner)
     if isinstance(shown, Observations):
@@ -83,12 +90,18 @@ def _render_stack(
     ``titled`` and ``inner`` are number and tag of the stack's title and of those of its parts; without a
     title of its own, a stack gives its number to the first part.
     """
+    figures = [one for one in stack.parts if isinstance(one, Figure)]
+    folded = [one for one in stack.parts if figures and isinstance(one, ResultTable) and one.folded]
+    stack, texts = merge_single(stack, figures, folded)
+    more = Markup("".join(_render_folded(one, link, page_folder) for one in folded))  # noqa: S704 - from templates
     parts: list[dict[str, str]] = []
     for part in stack.parts:
         if isinstance(part, str):
             parts.append({"text": part, "html": ""})
             continue
-        repeats = part.title in {"", stack.title}
+        if part in folded:
+            continue
+        repeats = part.title in {"", stack.title} or texts is not None
         title = stack.title if repeats else part.title
         heading = inner if stack.title or any(one["html"] for one in parts) else titled
         heading = {"label": "", "tag": "p"} if repeats else heading
@@ -96,10 +109,20 @@ def _render_stack(
             html = _render_table(part, link, page_folder, title=title, repeats=repeats, **heading)
         else:
             given = _make_part(part, link, page_folder) | {"title": title, "repeats": repeats, **heading}
-            html = render_fragment("figure.html", **given, with_legend=True)
+            given |= {
+                "with_legend": True,
+                "texts": texts or [],
+                "more": more if part.id == figures[-1].id else "",
+                "hides_table": len(figures) == 1 and any(one.complete for one in folded),
+            }
+            html = render_fragment("figure.html", **given)
         parts.append({"html": Markup(html)})  # noqa: S704 - it comes from a template, which escaped it
     owns_id = all(isinstance(part, str) or part.id != stack.id for part in stack.parts)
     return render_fragment("stack.html", stack=stack, parts=parts, owns_id=owns_id, **titled)
+
+
+def _render_folded(table: ResultTable, link: Callable[[str], str], page_folder: str) -> str:
+    return _render_table(table, link, page_folder, title=table.folded, repeats=False, label="", tag="p")
 
 
 def _render_table(table: ResultTable, link: Callable[[str], str], page_folder: str, **heading: object) -> str:
@@ -252,29 +275,6 @@ def make_custom_fences(mark: Callable[[str, str], str]) -> list[dict[str, Any]]:
         return mark(language, source)
 
     return [{"name": kind, "class": kind, "format": format_fence} for kind in list_kinds()]
-
-
-def collect_search_text(shown: Shown) -> str:
-    """Return the searchable text: title, summary and caption."""
-    if isinstance(shown, Figure):
-        return f"{shown.title}. {shown.summary} {join_words(shown)}"
-    if isinstance(shown, Panels):
-        return " ".join([f"{shown.title}. {join_words(shown)}", *map(collect_search_text, shown.figures)])
-    if isinstance(shown, ResultTable):
-        names = ", ".join(row[0].text for row in shown.rows)
-        return f"{': '.join(filter(None, [shown.title, names]))}. {join_words(shown)}"
-    if isinstance(shown, Overview):
-        return " ".join(
-            f"{card.title or card.name}: {write_standing(one) or one.label}."
-            for card in shown.cards
-            for one in card.standings[:1]
-        )
-    if isinstance(shown, Stack):
-        parts = (part if isinstance(part, str) else collect_search_text(part) for part in shown.parts)
-        return " ".join(filter(None, [f"{shown.title}.", shown.subtitle, *parts, join_words(shown)]))
-    if isinstance(shown, Observations):
-        return " ".join([f"{shown.title}.", *(one.text for one in shown.items)])
-    raise TypeError(type(shown))
 
 
 _END = f"</{ELEMENT}>"

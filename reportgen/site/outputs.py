@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from functools import lru_cache
 from html import unescape
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from reportgen.core import __version__
 from reportgen.core.cache import CachedText  # noqa: TC001 - msgspec reads it
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import Cache
     from reportgen.core.errors import Diagnostic
-    from reportgen.core.model import Shown
+    from reportgen.core.model import BenchmarkResult, Shown
     from reportgen.core.statements import Statement
     from reportgen.draft.accepting import AcceptedWarning
     from reportgen.draft.report import Report
@@ -267,7 +269,7 @@ def _describe_blocks(page: Page, shown: Sequence[Shown]) -> dict[str, Any]:
             if isinstance(shown, Observations)
         ],
         "overviews": [
-            {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
+            {"id": shown.id, "benchmarks": [row.name for row in shown.results]}
             for _, _, shown in blocks
             if isinstance(shown, Overview)
         ],
@@ -399,3 +401,49 @@ def describe_source(source: Source) -> dict[str, Any]:
         "labels": [f"{label} is short for {name}" for name, label in source.settings.labels.items()],
         "files": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in source.files],
     }
+
+
+_MANY_ROWS = 9  # rows of an overview that are grouped by folder
+
+
+def merge_single(
+    stack: Stack, figures: Sequence[Figure], folded: Sequence[ResultTable]
+) -> tuple[Stack, list[str] | None]:
+    """Return a stack and None, or with one figure only, which takes its notes, also its sentences."""
+    drawn = [one for one in stack.parts if not isinstance(one, str) and one not in folded]
+    if not len(drawn) == len(figures) == 1:
+        return stack, None
+    texts, (figure,) = [one for one in stack.parts if isinstance(one, str)], figures
+    if not figure.caption:
+        figure, stack = replace(figure, caption=stack.caption), replace(stack, caption="")
+    return replace(stack, parts=(figure, *folded)), texts
+
+
+def group_rows(rows: Sequence[BenchmarkResult]) -> list[tuple[str, list[BenchmarkResult]]]:
+    """Group the rows of an overview by the folder of their pages, if they are many and in several folders."""
+    grouped: dict[str, list[BenchmarkResult]] = defaultdict(list)
+    for row in rows:
+        grouped[row.page.rpartition("/")[0] if len(rows) >= _MANY_ROWS else ""].append(row)
+    if len(grouped) == 1:
+        return [("", list(rows))]
+    names = {folder: re.sub("[-_]+", " ", folder.rpartition("/")[2]) for folder in grouped}
+    return [(f"{names[folder][:1].upper()}{names[folder][1:]}", own) for folder, own in grouped.items()]
+
+
+def collect_search_text(shown: Shown) -> str:
+    """Return the searchable text: title, summary and caption."""
+    if isinstance(shown, Figure):
+        return f"{shown.title}. {shown.summary} {join_words(shown)}"
+    if isinstance(shown, Panels):
+        return " ".join([f"{shown.title}. {join_words(shown)}", *map(collect_search_text, shown.figures)])
+    if isinstance(shown, ResultTable):
+        names = ", ".join(row[0].text for row in shown.rows)
+        return f"{': '.join(filter(None, [shown.title, names]))}. {join_words(shown)}"
+    if isinstance(shown, Overview):
+        return " ".join(f"{row.title or row.name}: {row.claim}" for row in shown.results)
+    if isinstance(shown, Stack):
+        parts = (part if isinstance(part, str) else collect_search_text(part) for part in shown.parts)
+        return " ".join(filter(None, [f"{shown.title}.", shown.subtitle, *parts, join_words(shown)]))
+    if isinstance(shown, Observations):
+        return " ".join([f"{shown.title}.", *(one.text for one in shown.items)])
+    raise TypeError(type(shown))

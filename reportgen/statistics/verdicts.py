@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Comparison, RankGroup, RankRange, Verdict
-from reportgen.core.model import Lead
+from reportgen.core.model import Estimate, Lead
 from reportgen.statistics.distributions import (
     check_level,
     compute_t_p,
@@ -114,28 +114,40 @@ def find_leader(
     """Find out whether ``first``, the series with the best number, is better than each other one.
 
     This is the intersection-union test (Berger 1982): p of each pair is below ``ALPHA`` without adjustment
-    for other pairs, since a wrong leader needs a wrong verdict on its pair with the best series. Comparisons
-    of other pairs are skipped. If ``first`` does not lead, nobody does: ``tested`` if a test shows that it is
-    not clearly better than one of them, not ``tested`` if a pair could not be tested, with the first reason:
-    that of its comparison, or ``missing`` without one.
+    for other pairs, since a wrong leader needs a wrong verdict on its pair with the best series. ``others``
+    are in the order of their numbers, best first; comparisons of other pairs are skipped. If ``first`` does
+    not lead, nobody does: ``tested`` if a test shows that it is not clearly better than one of them, not
+    ``tested`` if a pair could not be tested, with the first reason: that of its comparison, or ``missing``
+    without one.
     """
     own = {one.b if one.a == first else one.a: one for one in comparisons if first in {one.a, one.b}}
-    names, verdicts, untested = list(others), set(), []
+    names, open_pairs, untested = list(others), [], []
+    sides: dict[str, Comparison] = {}
     for name in names:
         one = own.get(name)
         if one is None or one.p is None:
             untested.append(one.reason if one else missing)
             continue
         p = one.p * one.family_blocks
-        one = one if one.a == first else swap_sides(one)
-        verdicts.add(decide(one, p, higher_is_better=higher_is_better))
-    if verdicts - {Verdict.BETTER}:
-        return Lead(None, tested=True)
+        sides[name] = one = one if one.a == first else swap_sides(one)
+        if decide(one, p, higher_is_better=higher_is_better) is not Verdict.BETTER:
+            open_pairs.append(one)
+    if open_pairs:
+        return Lead(None, tested=True, **_measure_pair(open_pairs[0]))
     if untested:
         return Lead(None, tested=False, reason=untested[0])
     rival = names[0] if len(names) == 1 else ""
     single = any(max(own[name].runs) == 1 for name in names)
-    return Lead(first, tested=bool(names), rival=rival, single=single)
+    measured = _measure_pair(sides[names[0]]) if names else {}
+    return Lead(first, tested=bool(names), rival=rival, single=single, **measured)
+
+
+def _measure_pair(pair: Comparison) -> dict[str, Any]:
+    """Return the fields of a ``Lead`` on the pair that decides."""
+    if pair.difference is None:
+        return {"pair": (pair.a, pair.b)}
+    difference = Estimate(pair.difference, pair.low, pair.high, pair.shared)
+    return {"pair": (pair.a, pair.b), "difference": difference}
 
 
 def find_front(

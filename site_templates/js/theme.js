@@ -102,50 +102,26 @@
     return { input: input, list: list, status: status, open: open, select: select, getSelected: getSelected };
   };
 
-  // ---- the overview's dots: a row with the focus lists their names, arrow keys read one after the other ----
-  var said = null;
-
-  function markDot(row, place) {
-    var dots = row.querySelectorAll("path[stroke-width='7']");
-    row.querySelectorAll(".rg-strip-names > li").forEach(function (name, at) {
-      name.classList.toggle("rg-spoken", at === place);
-      if (dots[at]) dots[at].classList.toggle("rg-spoken", at === place);
+  // ---- a long overview: the rows shown have every word typed above it ----
+  document.querySelectorAll(".rg-overview.rg-many").forEach(function (overview) {
+    var field = document.createElement("input");
+    var rows = Array.from(overview.querySelectorAll(".rg-strip > li"));
+    field.type = "search";
+    field.className = "rg-filter";
+    field.placeholder = "Filter benchmarks";
+    field.setAttribute("aria-label", "Filter the benchmarks");
+    field.addEventListener("input", function () {
+      var words = field.value.toLowerCase().split(/\s+/);
+      rows.forEach(function (row) {
+        var text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+      });
+      overview.querySelectorAll(".rg-group").forEach(function (group) {
+        group.hidden = !group.nextElementSibling.querySelector("li:not([hidden])");
+      });
     });
-  }
-
-  function readDot(row, key) {
-    var names = Array.from(row.querySelectorAll(".rg-strip-names > li"));
-    var last = names.length - 1;
-    var at = names.findIndex(function (name) {
-      return name.classList.contains("rg-spoken");
-    });
-    var places = { ArrowRight: Math.min(at + 1, last), ArrowLeft: Math.max(at - 1, 0), Home: 0, End: last };
-    if (!(key in places) || last < 0) return false;
-    row.classList.remove("rg-quiet");
-    markDot(row, places[key]);
-    if (!said) {
-      said = document.createElement("p");
-      said.className = "rg-hidden";
-      said.setAttribute("role", "status");
-      row.closest(".rg-overview").append(said);
-    }
-    var order = places[key] + 1 + " of " + names.length;
-    said.textContent = names[places[key]].textContent.trim() + ", " + order;
-    return true;
-  }
-
-  function steerRow(event) {
-    var row = event.target.closest && event.target.closest(".rg-strip > li");
-    if (!row) return;
-    var plain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (event.type === "keydown" && plain && readDot(row, event.key)) event.preventDefault();
-    if (event.type !== "focusout" && event.key !== "Escape") return;
-    row.classList.toggle("rg-quiet", event.type === "keydown");
-    markDot(row, -1);
-  }
-
-  document.addEventListener("keydown", steerRow);
-  document.addEventListener("focusout", steerRow);
+    overview.prepend(field);
+  });
 
   // ---- menu ----
   var menuButton = document.querySelector(".rg-menu-button");

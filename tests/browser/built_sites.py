@@ -53,6 +53,7 @@ SECTIONS = (
     "Model comparison",
     "Training accuracy",
     "Training diagnostics",
+    "Ablations",
     "Guide",
 )
 
@@ -63,7 +64,7 @@ def make_theme(folder: Path) -> Path:
 
 
 def make_edges(folder: Path) -> Path:
-    """A report with six sections and a long data table, without ``site_url``."""
+    """A report with seven sections and a long data table, without ``site_url``."""
     rows = "".join(f"{name},0,{step},0.{step}\n" for name in ("MEL", "GRPO") for step in range(10, 50))
     pages = {f"content/{n}.md": f"# {title}\n" for n, title in enumerate(SECTIONS)}
     files = {"content/index.md": PAGE, "data/runs.csv": f"series,seed,step,accuracy\n{rows}", **pages}

@@ -24,8 +24,11 @@ _RUN_PLACE = """(figure, [series, run, step]) => {
   const index = steps.indexOf(step);
   return [live.fraction(payload.x, step), 1 - live.fraction(payload.y, values[index])];
 }"""
-
-
+# What is folded under a figure or table is shown first.
+_UNFOLD = """(all) => all.forEach((one) => {
+  const inner = one.closest("summary")?.parentElement ?? one;
+  inner.parentElement?.closest(".rg-foot details:not([open])")?.setAttribute("open", "");
+})"""
 _ROWS = """async (tooltip) => {
   const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
   await frame();
@@ -54,10 +57,14 @@ class Gestures:
             role, name = match.groups()
             named = {"name": name, "exact": True} if name else {}
             inside = self.tab.locator(scopes).get_by_role(role, **named)  # type: ignore[arg-type]
+            if not inside.count():
+                folded = self.tab.locator(scopes).get_by_role(role, include_hidden=True, **named)  # type: ignore[arg-type]
+                folded.evaluate_all(_UNFOLD)
         elif target.startswith("text:"):
             inside = self.tab.locator(scopes).get_by_text(target.removeprefix("text:"))
         else:
             inside = self.tab.locator(target)
+            inside.evaluate_all(_UNFOLD)
         return inside.filter(visible=True).first
 
     def place(self, words: str) -> tuple[float, float]:

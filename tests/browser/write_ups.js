@@ -7,8 +7,8 @@ const see = () => {
     const shown = (node) => node.checkVisibility({ checkVisibilityCSS: true, contentVisibilityAuto: true });
     const stops = all("a[href], button, input, summary, [tabindex]")
         .filter((node) => node.tabIndex >= 0 && !node.disabled && shown(node)).length;
-    const made = ".rg-figure, .rg-stack, .rg-panels, .rg-result, .rg-observations, .rg-key-results, "
-        + ".rg-evidence, .rg-checked, .rg-verdict";
+    const made = ".rg-figure, .rg-stack, .rg-panels, .rg-result, .rg-observations, .rg-head, .rg-overview, "
+        + ".rg-checked, .rg-verdict";
     const texts = document.createTreeWalker(document.querySelector("main article"), NodeFilter.SHOW_TEXT);
     let [words, machine] = [0, 0];
     while (texts.nextNode()) {
@@ -22,9 +22,9 @@ const see = () => {
     const table = document.querySelector(".rg-figure .rg-data tbody").textContent;
     return {
         stops, words, machine, table,
-        verdict: size(document.querySelector(".rg-key-results strong")),
+        verdict: size(document.querySelector(".rg-claim")),
         values: all(".rg-quantity").map((node) => [size(node), box(node).height < 30]),
-        results: all(".rg-key-results .rg-quantity").map((node) => node.textContent),
+        claim: document.querySelector(".rg-claim").textContent,
         notes: notes.map((node) => [box(node).height, node.innerText]),
         plot: box(document.querySelector(".rg-plot")).bottom,
         crumbs: all(".rg-breadcrumbs").length,

@@ -98,12 +98,13 @@ def describe_picture(svg: str) -> Iterator[str]:
 
 
 def _describe_result(page: str, result: BenchmarkResult) -> Iterator[str]:
-    yield f"[{page}] {result.name}: {result.standings[0].label}"
+    yield f"[{page}] {result.name}: {', '.join(filter(None, (result.measure, result.size, result.flag)))}"
     yield from (f"{label}: {text}" for label, text in result.facts)
-    if result.others:
-        yield f"others: {'; '.join(f'{name}, {verdict}' for name, verdict in result.others)}"
-    for svg in filter(None, (result.spark, result.strip)):
-        yield f"picture: {ET.fromstring(svg).get('aria-label')}"  # noqa: S314 - our own
+    yield from (f"row: {'; '.join(filter(None, line))}" for line in result.lines)
+    if result.strip:
+        drawn = [" ".join(filter(None, (name, value, ends))) for name, _, value, ends in result.strip.rows]
+        drawn += [result.strip.rest] if result.strip.rest else []
+        yield f"strip {' to '.join(result.strip.ends)}: {', '.join(drawn)}"
 
 
 def _write_cell(cell: Cell) -> str:

@@ -158,9 +158,10 @@ def test_any_name_may_be_a_series_a_problem_and_a_benchmark(tmp_path: Path) -> N
     live = json.loads(str(figure(made, "problems").payload))
     assert {" ".join(name.split()) for name in live["series"]} == names
     result = made.benchmarks["index.md"]
-    spark = list(ET.fromstring(result.spark).iter())  # noqa: S314 - our own
-    assert {one.tag for one in spark} == {"svg", "rect", "path", "title"}
-    assert not [name for one in spark for name in one.attrib if name.startswith("on")]
+    assert result.strip
+    dots = list(ET.fromstring(result.strip.svg).iter())  # noqa: S314 - our own
+    assert {one.tag for one in dots} == {"svg", "path"}
+    assert not [name for one in dots for name in one.attrib if name.startswith("on")]
 
 
 # ---- the map of problems ------------------------------------------------------------------------
@@ -322,8 +323,8 @@ def test_a_large_report_s_scores_are_shared_with_a_second_process(tmp_path: Path
     assert together.benchmarks == alone.benchmarks
 
 
-def test_the_spark_line_survives_any_name(tmp_path: Path) -> None:
-    """A small picture with the series' colours, one image, no style, whatever the names."""
+def test_the_strip_survives_any_name(tmp_path: Path) -> None:
+    """A small picture with the series' colours between two ends, and no style, whatever the names."""
     names = [name.replace("\0", "") for name in HOSTILE]  # which no series may hold
     pages = [f"p{place}.md" for place in range(len(names))]
     for place, name in enumerate(names):
@@ -336,10 +337,11 @@ def test_the_spark_line_survives_any_name(tmp_path: Path) -> None:
     results = draft_pages(tmp_path, *pages).benchmarks
     assert len(results) == len(names)
     for result in results.values():
-        root = ET.fromstring(result.spark)  # noqa: S314 - our own
-        assert root.get("role") == "img"
-        assert [path.get("stroke") for path in root] == ["var(--rg-series-1)", "var(--rg-series-2)"]
-        assert not re.search(r"\sstyle=|\son\w+=", re.sub(r'aria-label="[^"]*"', "", result.spark))
+        assert result.strip
+        root = ET.fromstring(result.strip.svg)  # noqa: S314 - our own
+        inks = {path.get("stroke") for path in root}
+        assert inks == {"var(--rg-rule)", "var(--rg-series-1)", "var(--rg-series-2)"}
+        assert not re.search(r"\sstyle=|\son\w+=", result.strip.svg)
 
 
 # ---- texts of samples ---------------------------------------------------------------------------

@@ -123,7 +123,7 @@ def is_overview(planned: PlannedBlock) -> bool:
 def draw_overview(
     planned: PlannedBlock, settings: OverviewSettings, results: Mapping[str, BenchmarkResult]
 ) -> Overview:
-    """Collect the cards of the benchmarks that the author named, or of all.
+    """Collect the results of the benchmarks that the author named, or of all.
 
     Raises a ``ReportError`` if a named benchmark is not on any page.
     """

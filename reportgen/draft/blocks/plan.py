@@ -157,7 +157,7 @@ def plan_benchmark(
     compared = (
         one for planned in blocks if planned.block.settings.compares_pairs for one in planned.outcomes
     )
-    # Scored in the same way, so that one card can show the verdicts of both.
+    # Scored in the same way, so that one overview can show the verdicts of both.
     others = (
         one for one in compared if replace(request, benchmark=one.benchmark) == replace(one, family_blocks=1)
     )

@@ -353,8 +353,7 @@ class ResultsStore:
         pairs = () if untested else self._compare_pairs(request)
         lead = Lead(None, tested=False, reason="no score")
         if known := {one.series: one.estimate for one in scores if one.estimate is not None}:
-            first = (max if better else min)(known, key=known.__getitem__)
-            others = [name for name in known if name != first]
+            first, *others = sorted(known, key=known.__getitem__, reverse=better)
             lead = find_leader(pairs, first, others, higher_is_better=better, missing=untested)
         return BenchmarkScores(
             problems=problems,

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import THESE_PROBLEMS, ScoresError, write_verdict
+from reportgen.core.comparisons import THESE_PROBLEMS, ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure
 from reportgen.core.report_json import encode_json
@@ -326,7 +326,10 @@ def make_score_result(
 
     The first request is for the benchmark. Raises ``ReportError`` as ``draw_score_block``.
     """
-    from reportgen.figures.scores.key_results import summarize_score_benchmark  # noqa: PLC0415
+    from reportgen.figures.scores.key_results import (  # noqa: PLC0415
+        describe_standing,
+        summarize_score_benchmark,
+    )
 
     place, sources, slots = SourceLocation(page.file, benchmark.line), inputs.sources, inputs.colours.slots
     with place_score_errors(place):
@@ -336,12 +339,14 @@ def make_score_result(
         context = make_score_context(
             place, requests[0], first.problems, source, benchmark=benchmark, slots=slots
         )
-        others = tuple(
-            (name_benchmark(request, sources[request.source], benchmark), verdict)
-            for request, one in zip(requests[1:], scored[1:], strict=True)
-            if (verdict := write_verdict(one.lead))
-        )
-        return replace(summarize_score_benchmark(benchmark, page.path, first, context), others=others)
+        others = []
+        for request, one in zip(requests[1:], scored[1:], strict=True):
+            same = make_score_context(
+                place, request, one.problems, sources[request.source], benchmark=benchmark, slots=slots
+            )
+            name = name_benchmark(request, sources[request.source], benchmark)
+            others.append((name, describe_standing(one, same)))
+        return summarize_score_benchmark(benchmark, page.path, first, context, others)
 
 
 def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:

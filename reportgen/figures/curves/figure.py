@@ -40,6 +40,7 @@ from reportgen.figures.curves.plotting import (
 from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, describe_source, join_caption
+from reportgen.figures.style import BEST, SLOTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -199,6 +200,9 @@ def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
         runs = f"{centre} of {format_ends(counts)} {kind} per series"
     band = name_band(curve_set)
     better = "lower is better" if spec.higher_is_better is False else ""
+    if len(counts) > SLOTS and not spec.highlight and not any(curve.key for curve in curve_set.curves):
+        which = "lowest" if spec.higher_is_better is False else "highest"
+        better = f"in colour: the {BEST} that end {which} of {len(counts)}"
     return ", ".join(part for part in (spec.measured, runs, band and f"band: {band}", better) if part)
 
 
@@ -219,14 +223,14 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
     aligned = "Steps differ between runs: each run is interpolated linearly within its own range."
     sentences = [
         spec.note,
-        runs,
         describe_fewer_runs(curves),
-        *describe_band(curve_set),
         f"{smoothed}; the faint line is not smoothed." if curve_set.smooth else "",
         *_describe_dropped(curve_set),
         describe_beyond_log(curves, spec),
     ]
     how = [
+        runs,
+        *describe_band(curve_set),
         "" if curve_set.smooth else "Not smoothed.",
         f"{chosen} among all." if any((curve.every_step or curve).extremes for curve in curves) else "",
         ("All runs share their steps." if curve_set.exact else aligned) if set(counts) != {1} else "",

@@ -1,4 +1,4 @@
-"""Final and best values of curves, for page headers and overview cards.
+"""Final and best values of curves, for page headers and overviews.
 
 Final values come first: a best value is picked after the fact, sometimes from more points than others.
 """
@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from reportgen.core.comparisons import write_standing, write_verdict
 from reportgen.core.digits import is_same
-from reportgen.core.model import BenchmarkResult, Standing
-from reportgen.core.words import join_names, lower_axis_title
-from reportgen.figures.axis import format_estimate, format_value
+from reportgen.core.model import BenchmarkResult
+from reportgen.core.words import join_names
+from reportgen.figures.axis import LOGS, format_estimate, format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
 from reportgen.figures.number_format import choose_step_format, format_d3
-from reportgen.figures.paths import positions, thin, write_line_path
-from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, Dot, draw_dots, draw_spark
-from reportgen.figures.plot import make_curve_spec
-from reportgen.figures.style import get_colour
+from reportgen.figures.plot import make_curve_spec, name_caution
+from reportgen.figures.standings import Dot, draw_strip, make_standing, write_claims
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMES: Final = 6
-_THIN, _ROUND = 'stroke-width="1.75" vector-effect="non-scaling-stroke"', 'stroke-linejoin="round"'
 
 
 class Reading(NamedTuple):
@@ -211,92 +207,85 @@ def describe_given_n(curves: Sequence[Curve]) -> str:
 def summarize_benchmark(
     benchmark: Benchmark, page: str, curve_set: CurveSet, context: DrawContext, metric_title: str = ""
 ) -> BenchmarkResult:
-    """Summarize final values, best value, runs, date and protocol in words.
+    """Summarize final values, best values, runs, date and protocol in words.
 
     ``page`` is the page's path below ``content/``; ``metric_title`` is what its figures call the metric.
     """
-    spec = make_curve_spec("spark", CurveSettings(y_title=metric_title or None), curve_set.metric, context)
+    spec = make_curve_spec("strip", CurveSettings(y_title=metric_title or None), curve_set.metric, context)
     plot = make_plot(curve_set, spec, context)
-    ranked, lowest = spec.higher_is_better is not None, spec.higher_is_better is False
-    # The label says how many values the best was picked from; the fact gives its step.
-    bests = find_bests(list_known_curves(curve_set), lowest=lowest, precision=spec.precision)
-    steps = join_names([format_value(plot.x, best.step) for best in bests])
-    names = [best.series for best in bests]
-    value = read_out_estimate(plot, bests[0]) if len(bests) == 1 else read_out(plot, bests[0].value)
-    label = describe_pick(curve_set, plot, most="best" if ranked else "highest").capitalize()
-    counts = f"{format_ends(len(curve.runs) for curve in curve_set.curves)} for each of"
-    if all(curve.given for curve in curve_set.curves):
-        counts = f"as given{describe_given_n(curve_set.curves)},"
-    standings = _list_standings(curve_set, plot, spec, label)
+    lowest, is_ranked = spec.higher_is_better is False, spec.higher_is_better is not None
+    ends, lead = rank_finals(list_known_curves(curve_set), lowest=lowest), get_lead(curve_set, lowest=lowest)
+    found = _describe_finding(ends, plot, spec)
+    standing = make_standing(found, lead, percent=plot.y.percent, has_direction=is_ranked)
+    words = write_claims([(benchmark.name, standing)])
+    best, size = _list_bests(curve_set, plot, spec), _count_runs(curve_set)
     facts = [
-        ("At the end", write_standing(standings[0])),
-        (label, f"{join_names(names)} {value} at {lower_axis_title(plot.x.title)} {steps}"),
-        ("Runs", f"{counts} {len(curve_set.curves)} series"),
+        ("Verdict", words["claim"]),
+        ("Difference", words["difference"]),
+        ("Best", best),
+        ("Runs", size),
         ("Date", benchmark.date or ""),
         ("Protocol", benchmark.protocol or ""),
         ("Caution", context.approximate or ""),
     ]
-    dots = _list_dots(curve_set, plot, lowest=lowest)
+    slots = {line.name: line.slot for line in plot.lines}
+    dots = [Dot(end.series, slots.get(end.series), *end[2:5], *_format(plot, end)) for end in ends]
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
-        description=benchmark.description or "",
+        **words,
+        measure=spec.measured,
+        size=size,
+        best=best,
+        flag=name_caution(context.approximate),
         facts=tuple((label, text) for label, text in facts if text),
-        spark=_draw_spark(f"{benchmark.name}: {spec.measured}", plot),
-        strip=draw_dots(f"{benchmark.name}, {spec.measured} at the end", dots),
-        dots=tuple((dot.name, dot.slot) for dot in dots),
-        legend=tuple((line.name, line.slot) for line in plot.lines),
-        standings=standings,
+        strip=draw_strip(dots, _list_late(plot), percent=plot.y.percent, log=plot.y.scale in LOGS),
         date=benchmark.date or "",
     )
 
 
-def _draw_spark(words: str, plot: Plot) -> str:
-    """Draw the lines as a sparkline; its text alternative adds x and the range of values to ``words``."""
-    strokes = []
-    for line in plot.lines:
-        x, y = positions(plot.x, line.steps), 1 - positions(plot.y, line.values)
-        data = write_line_path(*thin(x * SPARK_ACROSS, y * SPARK_DOWN, 120))
-        strokes.append(f'<path stroke="{get_colour(line.slot)}" {_THIN} d="{data}"/>')
-    values = np.concatenate([line.values for line in plot.lines])
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    reach = f"all {read_out(plot, low)}"
-    if not is_same(low, high):
-        reach = f"from {read_out(plot, low)} to {read_out(plot, high)}"
-    return draw_spark(f"{words} by {lower_axis_title(plot.x.title)}, {reach}", strokes, _ROUND)
+def _list_late(plot: Plot) -> list[float]:
+    """List the ends of what lines reach in the second half of their steps."""
+    late = [line.values[line.values.size // 2 :] for line in plot.lines]
+    values = np.concatenate([one[np.isfinite(one)] for one in late])
+    return [float(values.min()), float(values.max())] if values.size else []
 
 
-def _list_dots(curve_set: CurveSet, plot: Plot, *, lowest: bool) -> list[Dot]:
-    """List the last values with their intervals on the scale of the curves, the best on top.
-
-    Two series that a test does not distinguish are shaded together; of more, the test says less.
-    """
-    ends, lead = rank_finals(list_known_curves(curve_set), lowest=lowest), get_lead(curve_set, lowest=lowest)
-    group = 1 if len(ends) == 2 and lead.tested and lead.series is None else None  # noqa: PLR2004
-    slots = {line.name: line.slot for line in plot.lines}
-    dots = []
-    for end in ends:
-        value, low, high = positions(plot.y, np.array([end.value, end.low, end.high])).tolist()
-        said, interval = f"{end.series} {read_out_estimate(plot, end)}", (low, high) if low < high else None
-        dots.append(Dot(said, slots.get(end.series), value, interval, group))
-    return dots
+def _format(plot: Plot, reading: Reading) -> tuple[str, str]:
+    """Format a value and, if known, its interval."""
+    return format_estimate(plot.y, reading.value, reading.low, reading.high)
 
 
-def _list_standings(
-    curve_set: CurveSet, plot: Plot, spec: PlotSpec, best_label: str
-) -> tuple[Standing, Standing]:
-    """Return who leads at the end by the test, and the best values, which nothing tests."""
-    lowest, curves = spec.higher_is_better is False, list_known_curves(curve_set)
-    ends = rank_finals(curves, lowest=lowest)
-    lead = get_lead(curve_set, lowest=lowest)
-    verdict = write_verdict(lead, has_direction=spec.higher_is_better is not None)
-    bests = [find_best(curve, lowest=lowest) for curve in curves]
+def _describe_finding(ends: Sequence[Reading], plot: Plot, spec: PlotSpec) -> str:
+    """Say what series end at: ``v1 ends at 30.2%, v10 at 30.0%``."""
+    level = list_level_series(ends, spec.precision)
+    names, value = join_names([end.name for end in level], most=_MOST_NAMES), read_out(plot, ends[0].value)
+    which = "lowest" if spec.higher_is_better is False else "highest"
+    if len(level) > 1:
+        same = len(list_level_series(level)) == len(level)
+        how = "level" if same else f"level to within {read_out(plot, spec.precision)}"
+        return f"{names} end {how if len(level) == len(ends) else f'{which}, {how}'}, at {value}"
+    if len(ends) == 1:
+        return f"{names} ends at {value}"
+    value, other = (one.partition(" [")[0] for one in read_out_apart(plot, ends[:2]))
+    if len(ends) == 2:  # noqa: PLR2004 - each side is named
+        return f"{names} ends at {value}, {ends[1].name} at {other}"
+    return f"{names} ends {which}, at {value}; {ends[1].name} follows at {other}"
+
+
+def _list_bests(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
+    """Say what the two best values are: ``best of 14 checkpoints: v10 32.5%, v1 31.8%``."""
+    lowest = spec.higher_is_better is False
+    bests = [find_best(curve, lowest=lowest) for curve in list_known_curves(curve_set)]
     bests.sort(key=lambda best: best.value if lowest else -best.value)
-    x, steps = lower_axis_title(plot.x.title), {end.step for end in ends}
-    at = f", {x} {format_value(plot.x, ends[0].step)}" if len(steps) == 1 else ""
-    final = tuple((end.series, read_out_estimate(plot, end)) for end in ends[:2])
-    best = tuple(
-        (one.series, f"{read_out_estimate(plot, one)} at {x} {format_value(plot.x, one.step)}")
-        for one in bests[:2]
-    )
-    return Standing(f"At the end{at}", verdict, final), Standing(best_label, "", best)
+    label = describe_pick(curve_set, plot, most="highest" if spec.higher_is_better is None else "best")
+    return f"{label}: {', '.join(f'{best.series} {read_out(plot, best.value)}' for best in bests[:2])}"
+
+
+def _count_runs(curve_set: CurveSet) -> str:
+    """Count the runs of each series: ``5 runs each``."""
+    curves = curve_set.curves
+    if all(curve.given for curve in curves):
+        return f"as given{describe_given_n(curves)}"
+    counts = format_ends(len(curve.runs) for curve in curves)
+    return f"{counts} run{'' if counts == '1' else 's'}{' each' if len(curves) > 1 else ''}"

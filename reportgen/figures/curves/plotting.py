@@ -29,7 +29,7 @@ from reportgen.figures.labels import WIDTHS, place_labels
 from reportgen.figures.number_format import choose_step_format, format_d3, to_moment
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.plot import EndLabel, Margins, Plot, RunLine, SeriesLine, make_diagnostic
-from reportgen.figures.style import LABEL_SIZE, TICK_SIZE, pick_slots
+from reportgen.figures.style import LABEL_SIZE, SLOTS, TICK_SIZE, colour_best, pick_slots
 from reportgen.figures.text import cut_text, measure_text
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     alone = _is_one_step(curves, spec, context)
     spec = replace(spec, whiskers=True) if alone else spec
     keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
-    slots = _pick_line_slots(keys, spec, context)
+    last_best = sort_curves(curves, "final", lower_first=spec.higher_is_better is False)
+    slots = _pick_line_slots(keys, spec, context, [curve.series for curve in last_best])
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
     x, (y, right_axis) = _make_x_axis(curves, spec, context), _make_y_axes(lines, curves, spec, context)
     axes = (x, y, right_axis or y)
@@ -127,10 +128,12 @@ def _is_right(curve: Curve, spec: PlotSpec) -> bool:
     return bool(spec.right and curve.key and curve.key.metric in spec.right.metrics)
 
 
-def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> dict[str, int | None]:
+def _pick_line_slots(
+    keys: Mapping[str, str], spec: PlotSpec, context: DrawContext, ranked: Sequence[str]
+) -> dict[str, int | None]:
     """Return the slot of each line; ``keys`` are the lines and what gives each its colour.
 
-    Highlighted and annotated series that the plot does not have are refused.
+    Of more lines than the palette has, the best of ``ranked`` have colour. Unknown names are refused.
     """
     unknown = dict.fromkeys(name for name in spec.highlight if name not in {*keys, *keys.values()})
     noted = (note.series for note in spec.annotations if note.series)
@@ -139,6 +142,8 @@ def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawConte
         known = ", ".join(f'"{name}"' for name in keys)
         messages = (f'"{name}" is not a series of this figure' for name in unknown)
         raise ReportError(*(make_diagnostic(context, message, f"It has {known}") for message in messages))
+    if len(keys) > SLOTS and not spec.highlight and all(line == key for line, key in keys.items()):
+        return colour_best(ranked, context.slots)
     highlighted = {line: {line, key}.intersection(spec.highlight) for line, key in keys.items()}
     coloured = tuple(dict.fromkeys(key for line, key in keys.items() if highlighted[line]))
     slots = pick_slots(tuple(dict.fromkeys(keys.values())), context.slots, coloured)

@@ -25,7 +25,9 @@ from reportgen.figures.scores.wording import (
     format_interval,
     format_p_text,
     format_plain_difference,
+    format_score,
     format_score_estimate,
+    half_width,
     is_percent,
     list_found_notes,
     list_protocol_notes,
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 AVERAGE = "average"
 """Column name of the average over benchmarks."""
 
+_MOST_WIDE = 6  # benchmarks whose intervals stand beside the scores
+_SHADES = 6
 _SHARED_NAMES = {"metric", "level", "low", "high", "estimand"}
 _CSV_COLUMNS = (
     *("benchmark", "series", "metric", "score", "low", "high", "level", "problems", "estimand"),
@@ -186,30 +190,58 @@ def _build_table(
     first = 0 if average else 1
     against = "; then verdict, difference, interval and adjusted p" if across.baseline else ""
     table = [(place, (across.macro[place], *across.cells[place])[first:]) for place in order]
-    rows = tuple(
-        (Cell(across.series[place]), *map(partial(_build_cell, across), cells, scales[first:]))
-        for place, cells in table
-    )
-    # All numbers of the table, the average first; unknown ones are empty.
+    compact = not across.baseline and len(across.benchmarks) > _MOST_WIDE
+    if compact:
+        by_column = zip(*(cells for _, cells in table), strict=True)
+        shaded = zip(*map(_shade_column, by_column, scales[first:]), strict=True)
+        rows = tuple((Cell(across.series[place]), *cells) for place, cells in zip(order, shaded, strict=True))
+    else:
+        rows = tuple(
+            (Cell(across.series[place]), *map(partial(_build_cell, across), cells, scales[first:]))
+            for place, cells in table
+        )
     columns = ((AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True))
     way = "descending" if scales[0].higher_is_better else "ascending"
-    records = []
-    for benchmark, cells in columns[first:]:
-        for cell in cells:
-            score, pair = cell.score, cell.against
-            fields = list_pair_fields(pair) if pair else (None,) * len(PAIR_COLUMNS)
-            own = (benchmark, score.series, score.metric, score.estimate, score.low, score.high, score.level)
-            how = (score.problems, score.estimand, score.method, score.reason or cell.reason)
-            records.append((*own, *how, *fields))
     return ResultTable(
         id=f"{block_id}-table",
         title=f"Score and interval{against}",
         header=("series", *(AVERAGE, *across.benchmarks)[first:]),
         rows=rows,
-        caption="Best average first." if average else "",
-        csv=write_table_csv(_CSV_COLUMNS, records),
+        caption=" ".join(["Best average first."] * average + ["Darker is better, by column."] * compact),
+        csv=write_table_csv(_CSV_COLUMNS, _list_records(columns[first:])),
         sorted_by=(AVERAGE, way) if average else ("", ""),
+        compact=compact,
     )
+
+
+def _list_records(columns: Iterable[tuple[str, Sequence[BenchmarkCell]]]) -> Iterator[tuple[object, ...]]:
+    """List all numbers of the table, the average first; unknown ones are empty."""
+    for benchmark, cells in columns:
+        for cell in cells:
+            score, pair = cell.score, cell.against
+            fields = list_pair_fields(pair) if pair else (None,) * len(PAIR_COLUMNS)
+            own = (benchmark, score.series, score.metric, score.estimate, score.low, score.high, score.level)
+            how = (score.problems, score.estimand, score.method, score.reason or cell.reason)
+            yield (*own, *how, *fields)
+
+
+def _shade_column(cells: Sequence[BenchmarkCell], context: ScoreContext) -> list[Cell]:
+    """Return the cells of a leaderboard's column: shaded scores, with what else is known on further lines."""
+    known = [cell.score.estimate for cell in cells if cell.score.estimate is not None]
+    best, worst = max(known, default=0), min(known, default=0)
+    if not context.higher_is_better:
+        best, worst = worst, best
+    shaded = []
+    for cell in cells:
+        score = cell.score
+        if score.estimate is None:
+            shaded.append(Cell(f"–\nmissing: {wrap_cell(cell.reason or score.reason)}", None, "missing"))
+            continue
+        part = (score.estimate - worst) / (best - worst) if best != worst else 0.0
+        value = format_score(score.estimate, context, half=half_width(score))
+        text = f"{value}\n{format_interval(score.low, score.high, context)}".rstrip()
+        shaded.append(Cell(text, score.estimate, f"heat-{min(int(_SHADES * part), _SHADES - 1)}"))
+    return shaded
 
 
 def _build_cell(across: AcrossBenchmarks, cell: BenchmarkCell, context: ScoreContext) -> Cell:

@@ -1,14 +1,15 @@
-"""Key results of scores: tables by series and by slice, the line under a page's title, and its card."""
+"""Key results of scores: tables by series and by slice, and the words and strip of a benchmark."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from typing import TYPE_CHECKING, NamedTuple
 
-from reportgen.core.comparisons import write_standing, write_verdict
-from reportgen.core.model import BenchmarkResult, Cell, ResultTable, Standing
+from reportgen.core.model import BenchmarkResult, Cell, ResultTable
 from reportgen.core.words import format_count, format_number, join_names
-from reportgen.figures.picture import Dot, draw_dots
+from reportgen.figures.plot import name_caution
 from reportgen.figures.scores.wording import (
+    describe_counts,
     describe_intervals,
     find_protocol_differences,
     format_difference,
@@ -16,9 +17,12 @@ from reportgen.figures.scores.wording import (
     format_range,
     format_rank,
     format_score_estimate,
+    is_percent,
     name_metric,
     share_digits,
 )
+from reportgen.figures.standings import Dot, Standing, draw_strip, make_standing, write_claims
+from reportgen.figures.style import colour_best
 from reportgen.figures.text import wrap_cell, write_table_csv
 
 if TYPE_CHECKING:
@@ -90,6 +94,7 @@ def build_score_table(
         caption=" ".join(column.note for column in columns if column.note),
         csv=write_score_csv(shown, scored),
         folded="Table with ranks and sample sizes",
+        complete=True,
         sorted_by={"best": best_first, "name": ("series", "ascending")}.get(order, ("", "")),
     )
 
@@ -201,101 +206,95 @@ def _build_slice_cell(score: Score | None, value: str, context: ScoreContext) ->
 
 
 def summarize_score_benchmark(
-    benchmark: Benchmark, page: str, scored: BenchmarkScores, context: ScoreContext
+    benchmark: Benchmark,
+    page: str,
+    scored: BenchmarkScores,
+    context: ScoreContext,
+    others: Sequence[tuple[str, Standing]] = (),
 ) -> BenchmarkResult:
-    """Summarize the best scores and problems of a benchmark; ``page`` is its path."""
+    """Summarize scores and problems of a benchmark, and the ``others`` by name that its page compares.
+
+    ``page`` is its path.
+    """
+    words = write_claims([(context.benchmark, describe_standing(scored, context)), *others])
     if not (known := [score for score in scored.scores if score.estimate is not None]):
-        return _summarize_nothing(benchmark, page)
+        return BenchmarkResult(benchmark.name, page, **words, date=benchmark.date or "")
     context = share_digits(context, scored.scores, scored.comparisons)
-    standing = _describe_standing(known, scored, context)
-    facts = (("Best", write_standing(standing)), *_list_facts(benchmark, known, context))
+    metric, size, caution = (
+        name_metric(known[0].metric, context),
+        _count_answers(known),
+        _describe_caution(context),
+    )
+    facts = (
+        ("Verdict", words["claim"]),
+        ("Difference", words["difference"]),
+        ("Problems", size),
+        ("Date", benchmark.date or ""),
+        ("Protocol", benchmark.protocol or _describe_protocol(context)),
+        ("Caution", caution),
+    )
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
-        description=benchmark.description or "",
+        **words,
+        measure=metric if context.benchmark in metric else f"{metric} on {context.benchmark}",
+        size=size,
+        flag=name_caution(caution),
         facts=tuple((label, text) for label, text in facts if text),
-        **_draw_scores(known, benchmark, scored, context),
-        legend=tuple((score.series, context.slots.get(score.series)) for score in known),
-        standings=(standing,),
+        strip=draw_strip(_list_dots(_rank(known, context), context), (), percent=is_percent(context)),
         date=benchmark.date or "",
     )
 
 
-def _summarize_nothing(benchmark: Benchmark, page: str) -> BenchmarkResult:
-    return BenchmarkResult(
-        name=benchmark.name,
-        page=page,
-        description=benchmark.description or "",
-        facts=(("Best", "no score yet"),),
-        spark="",
-        legend=(),
-        standings=(Standing("No score yet", "", ()),),
-        date=benchmark.date or "",
-    )
-
-
-def _describe_standing(known: list[Score], scored: BenchmarkScores, context: ScoreContext) -> Standing:
-    """Return the verdict, and the two best scores."""
+def _rank(scores: Sequence[Score], context: ScoreContext) -> list[Score]:
     sign = -1 if context.higher_is_better else 1
-    ranked = sorted(known, key=lambda score: sign * (score.estimate or 0.0))
-    metric = name_metric(known[0].metric, context)
-    return Standing(
-        f"{metric[0].upper()}{metric[1:]} on {context.benchmark}",
-        write_verdict(scored.lead),
-        tuple((score.series, format_score_estimate(score, context)) for score in ranked[:2]),
-    )
+    return sorted(scores, key=lambda score: sign * (score.estimate or 0.0))
 
 
-def _list_facts(
-    benchmark: Benchmark, known: list[Score], context: ScoreContext
-) -> tuple[tuple[str, str], ...]:
-    """List problems, date, protocol and cautions."""
-    problems = [score.problems for score in known if score.problems]
-    samples = [count for score in known for count in score.samples or ()]
-    size = format_range(problems) or "not known"
-    each = f" × {format_range(samples, 'sample')}" if problems and samples else ""
-    # What the source states for all series, without the hash of the problem set.
+def _list_dots(ranked: Sequence[Score], context: ScoreContext) -> list[Dot]:
+    dots, slots = [], colour_best([score.series for score in ranked], context.slots)
+    for score in ranked:
+        value, _, interval = format_score_estimate(score, context).partition(" ")
+        low, high = (math.nan if end is None else end for end in (score.low, score.high))
+        dots.append(Dot(score.series, slots[score.series], score.estimate or 0.0, low, high, value, interval))
+    return dots
+
+
+def describe_standing(scored: BenchmarkScores, context: ScoreContext) -> Standing:
+    """Return what is seen of the two best scores, and what the test says."""
+    context = share_digits(context, scored.scores, scored.comparisons)
+    known = [score for score in scored.scores if score.estimate is not None]
+    if not known:
+        return Standing("No score yet")
+    first, *others = _rank(known, context)
+    values = [format_score_estimate(score, context).partition(" ")[0] for score in (first, *others[:1])]
+    finding = f"{first.series} scores {values[0]}"
+    if others:
+        finding += f", {others[0].series}{' follows with' * (len(others) > 1)} {values[1]}"
+    if others and others[0].estimate == first.estimate:
+        finding = f"{first.series} and {others[0].series} both score {values[0]}"
+    return make_standing(finding, scored.lead, percent=is_percent(context))
+
+
+def _count_answers(known: Sequence[Score]) -> str:
+    """Count problems, samples and runs: ``30 problems × 16 samples, 1 run each``."""
+    counts, runs = describe_counts(known), sorted({score.runs for score in known})
+    single = f"1 run{' each' * (len(known) > 1)}" if runs == [1] else ""
+    return ", ".join(filter(None, [counts or "problems not known", single]))
+
+
+def _describe_protocol(context: ScoreContext) -> str:
+    """Describe what the source states for all series, without the hash of the problem set."""
     protocols = [dict(pairs) for _, pairs in context.protocol]
-    shared = (
+    return ", ".join(
         f"{label} {text}"
         for label, text in (protocols[0] if protocols else {}).items()
         if label != "problem set" and all(one.get(label) == text for one in protocols)
     )
+
+
+def _describe_caution(context: ScoreContext) -> str:
     mixed = list(find_protocol_differences(context))
     verb = "differs" if len(mixed) == 1 else "differ"
     flagged = f"mixed protocols: {join_names(mixed)} {verb}" if mixed else ""
-    return (
-        ("Problems", f"{size}{each}, {format_count(len(known), 'series', 'series')}"),
-        ("Date", benchmark.date or ""),
-        ("Protocol", benchmark.protocol or ", ".join(shared)),
-        ("Caution", "; ".join(filter(None, [context.approximate, flagged]))),
-    )
-
-
-def _draw_scores(
-    known: list[Score], benchmark: Benchmark, scored: BenchmarkScores, context: ScoreContext
-) -> dict[str, Any]:
-    """Draw the scores with their intervals and groups, the best series on top, and name what is drawn."""
-    ends = [end for score in known for end in (score.estimate, score.low, score.high) if end is not None]
-    low, high = min(ends), max(ends)
-    if low == high:
-        low, high = low - 1, high + 1
-    several = scored.groups if len(known) > 1 else ()
-    groups = {name: group.rank for group in several for name in group.series}
-    sign = -1 if context.higher_is_better else 1
-    dots = [
-        Dot(
-            f"{score.series} {format_score_estimate(score, context)}",
-            context.slots.get(score.series),
-            ((score.estimate or 0.0) - low) / (high - low),
-            None
-            if score.low is None or score.high is None
-            else ((score.low - low) / (high - low), (score.high - low) / (high - low)),
-            groups.get(score.series),
-        )
-        for score in sorted(known, key=lambda score: sign * (score.estimate or 0.0))
-    ]
-    return {
-        "spark": draw_dots(f"{benchmark.name}, scores", dots),
-        "dots": tuple((dot.name, dot.slot) for dot in dots),
-    }
+    return "; ".join(filter(None, [context.approximate, flagged]))

@@ -37,7 +37,7 @@ from reportgen.figures.scores.wording import (
     name_metric,
     share_digits,
 )
-from reportgen.figures.style import pick_slots
+from reportgen.figures.style import colour_best
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +107,8 @@ class _ScoreFigure(Struct, frozen=True):
 
     def draw(self, text: FigureText) -> Figure:
         """Draw a row for each score, under its group's heading, and a table of the numbers drawn."""
-        slots = pick_slots(tuple(score.series for score in self.shown), self.context.slots)
+        ranked = _sort_scores(self.shown, "best", self.context)
+        slots = colour_best([score.series for score in ranked], self.context.slots)
         several = len(self.scored.groups) > 1
         groups = {
             name: f"Group {group.rank}" for group in self.scored.groups for name in group.series if several

@@ -197,7 +197,8 @@
       if (figure.requestFullscreen) buttons.push(live.fullScreenButton(figure, () => this.point(null)));
       const state = () => this.block.state;
       buttons.push(live.saveMenu(links.filter(Boolean)), live.linkButton(figure, say, state));
-      return live.makeBar(...buttons, live.citeMenu(figure, say, state));
+      live.placeCite(figure, live.citeMenu(figure, say, state));
+      return live.makeBar(...buttons);
     }
 
     listen() {

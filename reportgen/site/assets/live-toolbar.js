@@ -225,6 +225,7 @@
       said.textContent = words;
     };
     const cite = citeMenu(table, say, state);
+    cite.classList.add("rg-cite");
     button.replaceWith(cite, said);
     cite.firstChild.click();
   }

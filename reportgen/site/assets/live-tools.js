@@ -201,7 +201,7 @@
       const bar = live.makeBar(...(alone ? tools.buttons : []));
       if (figure.requestFullscreen) bar.append(live.fullScreenButton(figure, (full) => fit(plot, full)));
       bar.append(saveTool(figure, view, say), live.linkButton(figure, say, state));
-      bar.append(live.citeMenu(figure, say, state, async () => (await view()).toSVG()));
+      live.placeCite(figure, live.citeMenu(figure, say, state, async () => (await view()).toSVG()));
       if (alone) plot.box.append(bar);
       else figure.append(bar);
       plot.onRefresh = () => {
@@ -229,8 +229,8 @@
     };
     const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
     const view = () => live.makeView(resolved(live.compiled(payload), figure), "none");
-    const cite = live.citeMenu(figure, say, undefined, () => view().toSVG());
-    const bar = live.makeBar(saveTool(figure, view, say), live.linkButton(figure, say), cite);
+    const bar = live.makeBar(saveTool(figure, view, say), live.linkButton(figure, say));
+    live.placeCite(figure, live.citeMenu(figure, say, undefined, () => view().toSVG()));
     figure.querySelector(".rg-plot").append(bar, said);
   }
 

@@ -84,7 +84,7 @@
     settle();
   }
 
-  Object.assign(live, { load, rove, hasFiles: Boolean(base), isServed: Boolean(base) && location.protocol !== "file:" });
+  Object.assign(live, { load, rove, placeCite, hasFiles: Boolean(base), isServed: Boolean(base) && location.protocol !== "file:" });
 
   /** Make a figure, or panels as one, alive; only the first call does something. */
   function wake(unit) {
@@ -222,6 +222,14 @@
     return { rows: filters.get(table)?.get(), sort: sorts.get(table)?.get() };
   }
 
+  /** Put what cites a figure or table into the row under it, or behind its downloads where it has no such row. */
+  function placeCite(part, cite) {
+    const first = part.querySelector(".rg-foot > details");
+    cite.classList.add("rg-cite");
+    if (first) first.before(cite);
+    else part.querySelector(".rg-files").append(" ", cite);
+  }
+
   /** A button below a result table; what it opens is loaded when it is used. */
   function offerCiting(table) {
     const button = document.createElement("button");
@@ -234,7 +242,7 @@
         .then(() => live.citeTable(table, button, () => stateOf(table)))
         .catch((problem) => console.error(problem.message)),
     );
-    table.querySelector(".rg-files").append(" ", button);
+    live.placeCite(table, button);
   }
 
   /** A table whose rows lead to runs of a figure wakes it when it is pointed at. */

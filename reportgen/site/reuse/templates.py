@@ -6,6 +6,7 @@ running code: the user's cache holds only data.
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from functools import cache
@@ -67,6 +68,20 @@ _ENVIRONMENT = Environment(
 )
 _ENVIRONMENT.filters["keep_together"] = keep_together
 _ENVIRONMENT.filters["convert_caption"] = lambda text: Markup(convert_caption(keep_together(text)))  # noqa: S704 - it escapes
+
+
+_SOURCE = re.compile(r"^(.*?)(?:Source: (.*)\.)?$")
+
+
+def split_caption(caption: str) -> tuple[str, str, str]:
+    """Return what to know of the data, the source, and the method, as ``join_caption`` joins them."""
+    first, _, method = caption.partition("\n")
+    match = _SOURCE.match(first)
+    note, source = match.groups() if match else (first, None)
+    return note.strip(), source or "", method
+
+
+_ENVIRONMENT.filters["split_caption"] = split_caption
 
 
 def render_fragment(name: str, **given: object) -> str:
