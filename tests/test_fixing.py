@@ -7,12 +7,14 @@ import random
 import re
 import stat
 import subprocess
+from html import unescape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_line import call
-from made_projects import files_below, share_cache, write_file, write_report
+from made_projects import SETTINGS, files_below, share_cache, write_file, write_report
+from markdown_it import MarkdownIt
 from tries import tries
 
 if TYPE_CHECKING:
@@ -24,6 +26,41 @@ PIECES = (
     *("a", "É 😀", " ", "0.81", "`", "> ", "- ", "\n", "\r\n", "\r", "\n\n", "\r\n\r\n"),
     *('[0.81]{value="final(MEL)" of="runs"}', '[**70 %**]{value="final(GRPO)" of="runs"}'),
     *('[70\r\n%]{value="final(GRPO)" of="runs"}', '[70\r%]{value="final(GRPO)" of="runs"}'),
+)
+
+
+VALUE = '<!-- rg value="final(MEL)" of="runs" -->'
+END = "<!-- /rg -->"
+MARKS = re.compile(r"<!-- /?rg.*?-->")
+# No mark is left open, and none begins a line.
+IN_MARKDOWN = (
+    *("a", "É 😀", " ", "0.81", "** ", "> ", "- ", "\n", "\r\n", "\n\n", "\r\n\r\n", "{{ x }}", "| a | "),
+    *(f"a {VALUE}0.81{END}", f"a **{VALUE}0.81{END}** ", f"[{VALUE} **81 %**\t{END}](a.md)"),
+    *(
+        f"\n\n`{VALUE}0.81{END}`\n\n",
+        f"\n\n```\n{VALUE}0.81\n```\n\n",
+        "a <!-- b -->",
+    ),
+    f'a <!-- rg value="final(GRPO)" of="runs" -->70\r\n%{END}',
+)
+IN_TEX = (
+    *(
+        "a",
+        "É 😀",
+        " ",
+        "0.81",
+        "\n",
+        "\r\n",
+        "\n\n",
+        "{{}}",
+        r"\%",
+        r"\\",
+        "\n% \\rgvalue{\n",
+        r"\verb|\rgvalue{|",
+    ),
+    *(r"\rgvalue{final(MEL)}{runs}{0.81}", r"\textbf{\rgvalue{final(MEL)}{runs}{$0.81$}}"),
+    *("\\rgvalue{final(GRPO)}{runs}{70\r\n\\%}", r"\rgvalue{final(GRPO)}{runs}{\emph{70\,\%}}"),
+    "\n\\begin{verbatim}\n\\rgvalue{\n\\end{verbatim}\n",
 )
 
 
@@ -45,27 +82,56 @@ def report(drafted: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.random
 def test_of_any_text_with_any_line_ends_bound_words_alone_change(tmp_path: Path) -> None:
-    """All else is the same bytes, and a second time nothing changes. What is code or broken stays, too."""
+    """All else is the same bytes, and a second time nothing changes. What is code or broken stays, too.
+
+    Whatever renders a document shows its words alone.
+    """
     chance = random.Random(7)  # noqa: S311 - the same pages every time
-    pages = {
-        f"content/p{number}.md": (
-            chance.choice(("", "\ufeff")) + "".join(chance.choices(PIECES, k=chance.randint(1, 12)))
-        ).encode()
-        for number in range(tries(40, 800))
-    }
-    root = write_report(tmp_path, dict(pages))
+
+    def draw(pieces: tuple[str, ...]) -> bytes:
+        text = "".join(chance.choices(pieces, k=chance.randint(1, 12)))
+        return (chance.choice(("", "\ufeff")) + text).encode()
+
+    pages = {f"content/p{number}.md": draw(PIECES) for number in range(tries(40, 800))}
+    # After a word, since a mark that begins a line is refused, and so is the whole report.
+    texts = {f"docs/p{number}.md": draw(IN_MARKDOWN) for number in range(tries(40, 800))}
+    texts |= {f"docs/p{number}.tex": draw(IN_TEX) for number in range(tries(20, 400))}
+    settings = SETTINGS.replace("[reportgen]", '[{reportgen: {documents: ["docs/*"]}}]')
+    root = write_report(tmp_path, {**pages, **texts, "mkdocs.yml": settings})
     assert call(root, "fix", "--write").returncode == 0
-    changed, bound = 0, re.compile(rb"\[([^][]*)\](?=\{value)")
-    for name, before in pages.items():
+    changed = 0
+    bound = re.compile(rb"\[([^][]*)\](?=\{value)|(?<= -->)([^<]*)(?=<!-- /rg)|(?<=\}\{runs\}\{)([^}]*)")
+    for name, before in (pages | texts).items():
         after = (root / name).read_bytes()
         changed += after != before
         assert bound.sub(b"", after) == bound.sub(b"", before), name
         for old, new in zip(bound.findall(before), bound.findall(after), strict=True):
-            assert new in {old, old.replace(b"0.81", b"0.82").replace(b"70", b"72")}, name
-    assert changed > len(pages) / 3
-    kept = files_below(root / "content")
+            olds, news = b"".join(old), b"".join(new)
+            assert news in {olds, olds.replace(b"81", b"82").replace(b"70", b"72")}, name
+        if name.startswith("docs/") and name.endswith("md"):
+            marked = after.decode().removeprefix("\ufeff")
+            assert show_words(marked) == show_words(MARKS.sub("", marked)), name
+    assert changed > len(pages | texts) / 3
+    kept = files_below(root / "content") | files_below(root / "docs")
     assert call(root, "fix", "--write").returncode == 0
-    assert files_below(root / "content") == kept
+    assert files_below(root / "content") | files_below(root / "docs") == kept
+
+
+def test_a_document_that_nobody_wrote_is_refused(tmp_path: Path) -> None:
+    """However long it is, it costs no more than a sentence."""
+    settings = SETTINGS.replace("[reportgen]", "[{reportgen: {documents: [long.md, large.md]}}]")
+    texts = {"long.md": "a `" * 700_000, "large.md": "<!-- " * 4_000_000}
+    root = write_report(tmp_path, {"mkdocs.yml": settings, "content/index.md": "# Small\n", **texts})
+    said = call(root, "check").stdout
+    assert "long.md: error: this document is longer than 2,000,000 characters" in said
+    assert "large.md: error: this file is larger than 16 MiB" in said
+
+
+def show_words(text: str) -> list[str]:
+    """The words of a document as GitHub shows them outside code."""
+    shown = MarkdownIt("commonmark").enable("table").render(text)
+    plain = re.sub("<code.*?</code>|<!--.*?-->|<(?!/?t[dh])[^>]*>", "", shown, flags=re.DOTALL)
+    return unescape(plain).split()
 
 
 def test_a_difference_is_a_patch(report: Path) -> None:

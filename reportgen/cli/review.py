@@ -155,13 +155,14 @@ def start_comparison(
 def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:
     from reportgen.review.comment import CommentContext, write_annotations, write_comment
     from reportgen.review.document import make_document
-    from reportgen.review.states import add_to_summary, find_pages_folder
+    from reportgen.review.states import add_to_summary, find_folders
     from reportgen.review.text import list_lines
 
     around = CommentContext(config_file.as_posix())
     comment = write_comment(found, surroundings=around) if form in {"markdown", "github"} else ""
     if form == "github":
-        click.echo(write_annotations(found, pages=find_pages_folder(config_file)), nl=False)
+        folder, pages = find_folders(config_file)
+        click.echo(write_annotations(found, folder=folder, pages=pages), nl=False)
         add_to_summary(comment)
     elif form == "text":
         for line in list_lines(make_document(found)):

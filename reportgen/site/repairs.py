@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.statements import Truth
+from reportgen.narrative.documents import split_tex, write_tex
 from reportgen.settings.text import normalise_text
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ class Repair(Struct, frozen=True, order=True):
     old: str
     new: str
     location: SourceLocation
+    ends: tuple[str, str]  # what is typed before and after the words
+
+    @property
+    def is_tex(self) -> bool:
+        """Whether the words are written in LaTeX."""
+        return self.location.file.endswith(".tex")
 
 
 def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
@@ -52,7 +59,8 @@ def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...
         if binding.in_notebook:
             continue
         if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
-            repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.location)
+            words = binding.words, judgement.repaired
+            repair = Repair(binding.start, binding.end, *words, binding.location, binding.ends)
             repairs.setdefault(binding.location.file, set()).add(repair)
     return {file: tuple(sorted(several)) for file, several in sorted(repairs.items())}
 
@@ -71,8 +79,12 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
         start, end = (n + skipped + bisect_left(pairs, n) for n in (repair.start, repair.end))
         before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
         words = None
-        if before.rstrip(" \t\r\n>").endswith("[") and behind.lstrip(" \t\r\n>").startswith("]{"):
-            words = _replace_words(text[start:end], repair)
+        # In a document, quote marks around the words may be part of a comment's.
+        spaces = " \t\r\n>" if repair.ends[0] == "[" else " \t\r\n"
+        first, last = repair.ends
+        if before.rstrip(spaces).endswith(first) and behind.lstrip(spaces).startswith(last):
+            replace = _replace_tex if repair.is_tex else _replace_words
+            words = replace(text[start:end], repair)
         if words is None or start < done:
             problems.append(_report_changed_words(repair))
             continue
@@ -97,6 +109,20 @@ def _replace_words(raw: str, repair: Repair) -> str | None:
     matcher = SequenceMatcher(None, repair.old, repair.new, autojunk=False)
     return "".join(
         raw[places[start] : places[end]] if kind == "equal" else repair.new[first:last]
+        for kind, start, end, first, last in matcher.get_opcodes()
+    )
+
+
+def _replace_tex(raw: str, repair: Repair) -> str | None:
+    """Return the repaired words in LaTeX, or None if ``raw`` prints other words than the old ones."""
+    pieces = split_tex(raw)
+    if "".join(plain for plain, _ in pieces) != repair.old:
+        return None
+    matcher = SequenceMatcher(None, repair.old, repair.new, autojunk=False)
+    return "".join(
+        "".join(typed for _, typed in pieces[start:end])
+        if kind == "equal"
+        else write_tex(repair.new[first:last])
         for kind, start, end, first, last in matcher.get_opcodes()
     )
 
@@ -179,7 +205,8 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
         except OSError as error:
             message = f"this page cannot be read ({error.strerror or type(error).__name__})"
             raise make_error(file, message, "", Stage.NARRATIVE) from error
-        if b"{{" not in original:  # with variables, what was read is not what is written
+        # With variables, what was read is not what is written; documents have none.
+        if b"{{" not in original or several[0].ends[0] != "[":
             pages.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
     return tuple(pages)
 
