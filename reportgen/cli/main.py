@@ -30,8 +30,9 @@ from reportgen.cli.output import (
     warn,
 )
 from reportgen.cli.publish import hub, publish
+from reportgen.cli.questions import facts
 from reportgen.cli.review import comment, pictures, review, start_comparison
-from reportgen.cli.statements import check, facts, fix, observations, plan
+from reportgen.cli.statements import check, fix, observations, plan
 from reportgen.core import __version__
 from reportgen.core.terminal import clean_lines, clean_text
 

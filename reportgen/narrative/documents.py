@@ -343,8 +343,3 @@ def split_tex(raw: str) -> list[tuple[str, str]]:
         (match["escaped"] or (" " if match["space"] else "," if match["comma"] else match[0]), match[0])
         for match in _TEX_PIECE.finditer(raw)
     ]
-
-
-def write_tex(words: str) -> str:
-    """Write plain characters in LaTeX."""
-    return re.sub(r"[%&#_$]", r"\\\g<0>", words).replace("\u2212", "-")

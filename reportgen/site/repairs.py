@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.statements import Truth
-from reportgen.narrative.documents import split_tex, write_tex
-from reportgen.settings.text import normalise_text
+from reportgen.narrative.documents import split_tex
+from reportgen.settings.text import normalise_text, write_tex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
