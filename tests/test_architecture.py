@@ -30,7 +30,7 @@ ROOMS = (
 )
 
 TOP_LEVEL = """
-    .ci .gitattributes .github .gitignore action benchmarks content data reportgen site_templates tests
+    .ci .gitattributes .github .gitignore action benchmarks content data examples reportgen site_templates tests
     CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md Makefile mkdocs.yml pyproject.toml
     requirements.lock
 """

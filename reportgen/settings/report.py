@@ -152,8 +152,7 @@ class ProjectSettings(Settings):
     benchmarks: tuple[Benchmark, ...] = Field((), description="Benchmarks; each without a page gets one.")
     documents: tuple[Name, ...] = Field(
         (),
-        description="Markdown and LaTeX files outside the site whose bound numbers are checked: patterns "
-        "such as README.md or paper/*.tex, relative to mkdocs.yml.",
+        description="Markdown and LaTeX files outside the site to check, as patterns: paper/*.tex.",
     )
     series: dict[Name, int] = Field(
         default_factory=dict, description="Series name: its place in the palette, 1 to 8."
