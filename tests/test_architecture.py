@@ -30,8 +30,8 @@ ROOMS = (
 )
 
 TOP_LEVEL = """
-    .ci .gitattributes .github .gitignore action benchmarks content data examples reportgen site_templates tests
-    CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md Makefile mkdocs.yml pyproject.toml
+    .ci .gitattributes .github .gitignore action benchmarks content data examples reportgen site_templates
+    tests CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md Makefile mkdocs.yml pyproject.toml
     requirements.lock
 """
 # The doors: modules that tests may import. All others change without a test; a new door is a decision.

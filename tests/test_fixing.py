@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
+import shutil
 import stat
 import subprocess
 from html import unescape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import call
+from example_site import ROOT
 from made_projects import SETTINGS, files_below, share_cache, write_file, write_report
 from markdown_it import MarkdownIt
 from tries import tries
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD = '# Small\n\nat [0.81]{value="final(MEL)" of="runs"}.\n'
 NEW = OLD.replace("0.81", "0.82")
@@ -92,10 +93,10 @@ def test_of_any_text_with_any_line_ends_bound_words_alone_change(tmp_path: Path)
         text = "".join(chance.choices(pieces, k=chance.randint(1, 12)))
         return (chance.choice(("", "\ufeff")) + text).encode()
 
-    pages = {f"content/p{number}.md": draw(PIECES) for number in range(tries(40, 800))}
+    pages = {f"content/p{number}.md": draw(PIECES) for number in range(tries(25, 800))}
     # After a word, since a mark that begins a line is refused, and so is the whole report.
-    texts = {f"docs/p{number}.md": draw(IN_MARKDOWN) for number in range(tries(40, 800))}
-    texts |= {f"docs/p{number}.tex": draw(IN_TEX) for number in range(tries(20, 400))}
+    texts = {f"docs/p{number}.md": draw(IN_MARKDOWN) for number in range(tries(25, 800))}
+    texts |= {f"docs/p{number}.tex": draw(IN_TEX) for number in range(tries(12, 400))}
     settings = SETTINGS.replace("[reportgen]", '[{reportgen: {documents: ["docs/*"]}}]')
     root = write_report(tmp_path, {**pages, **texts, "mkdocs.yml": settings})
     assert call(root, "fix", "--write").returncode == 0
@@ -115,6 +116,81 @@ def test_of_any_text_with_any_line_ends_bound_words_alone_change(tmp_path: Path)
     kept = files_below(root / "content") | files_below(root / "docs")
     assert call(root, "fix", "--write").returncode == 0
     assert files_below(root / "content") | files_below(root / "docs") == kept
+
+
+def test_every_drift_in_documents_is_named(tmp_path: Path) -> None:
+    """Of 400 bindings in 20 documents, the 200 that are wrong, each with its line and column."""
+    bound = {
+        "final(MEL)": ("0.82", "0.81"),
+        "final(GRPO)": ("72%", "71%"),
+        "peak_step(MEL)": ("step 10", "step 5"),
+    }
+    texts, drifted = dict[str, str](), set[tuple[str, int, int]]()
+    for document in range(20):
+        name = f"docs/d{document}.{'tex' if document % 2 else 'md'}"
+        lines = []
+        for number in range(20):
+            fact, typed = [*bound.items()][(number + document) % 3]
+            words = typed[(number + document // 3) % 2]
+            before = f"line {number} has " + "é" * document
+            if document % 2:
+                before, after = f"{before}\\rgvalue{{{fact}}}{{runs}}{{", "}"
+                shown = words.replace("%", "\\%")
+            else:
+                before, after, shown = f'{before}<!-- rg value="{fact}" of="runs" -->', END, words
+            lines.append(f"{before}{shown}{after} at the end")
+            if words == typed[1]:
+                drifted.add((name, number + 1, len(before) + 1))
+        texts[name] = "\n".join(lines)
+    settings = SETTINGS.replace("[reportgen]", '[{reportgen: {documents: ["docs/*"]}}]')
+    root = write_report(tmp_path, {**texts, "mkdocs.yml": settings})
+    found = json.loads(call(root, "check", "--format", "json").stdout)
+    assert len(drifted) == 200
+    assert {(one["file"], one["line"], one["column"]) for one in found["problems"]} == drifted
+
+
+LABEL = re.compile(r"\[([^][]+)\]\{([^{}]*)\}")
+WRITTEN = re.compile(r'\[([^][]+)\]\{value="([^"]*)"\}')
+SENTENCES = Path(__file__).parent / "data/sentences"
+BENCHMARKS = {
+    "curves": ("math500", "{name: MATH500, source: math500, metric: validation score}"),
+    "scores": ("model-comparison", "{name: Contest, source: model-comparison}"),
+}
+
+
+def list_bound(line: str, pattern: re.Pattern[str]) -> dict[int, str]:
+    """What is bound in a line, by its place without any binding."""
+    found, extra = dict[int, str](), 0
+    for match in pattern.finditer(line):
+        found[match.start() - extra] = match[2]
+        extra += len(match[0]) - len(match[1])
+    return found
+
+
+def test_bindings_of_labelled_sentences_are_right(tmp_path: Path) -> None:
+    """Of 310 sentences, half of them traps, no binding is wrong, and four in five numbers are found.
+
+    The rules were made with these sentences. Of the example's own prose they find few.
+    """
+    texts = {name: (SENTENCES / f"{name}.txt").read_text("utf-8").splitlines() for name in BENCHMARKS}
+    files = dict[str, str]()
+    for name, lines in texts.items():
+        first = f"---\nbenchmark: {BENCHMARKS[name][1]}\n---\n# Sentences"
+        files[f"content/{name}.md"] = "\n\n".join((first, *(LABEL.sub(r"\1", line) for line in lines)))
+    root = write_report(tmp_path, {**files, "data/runs.csv": None, "content/index.md": "# Home\n"})
+    for source, _ in BENCHMARKS.values():
+        shutil.copytree(ROOT / "data" / source, root / "data" / source)
+    assert call(root, "bind", "--write").returncode == 0
+    right, wrong, labelled = 0, list[str](), 0
+    for name, lines in texts.items():
+        written = (root / f"content/{name}.md").read_text("utf-8").split("\n\n")[1:]
+        for line, now in zip(lines, written, strict=True):
+            known, bound = list_bound(line, LABEL), list_bound(now, WRITTEN)
+            hits = [call for place, call in bound.items() if call in known.get(place, "").split("|")]
+            wrong += [] if len(hits) == len(bound) else [now]
+            right, labelled = right + len(hits), labelled + len(known)
+    assert wrong == []
+    assert right / labelled > 0.8
 
 
 def test_a_document_that_nobody_wrote_is_refused(tmp_path: Path) -> None:

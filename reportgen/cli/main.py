@@ -32,7 +32,7 @@ from reportgen.cli.output import (
 from reportgen.cli.publish import hub, publish
 from reportgen.cli.questions import facts
 from reportgen.cli.review import comment, pictures, review, start_comparison
-from reportgen.cli.statements import check, fix, observations, plan
+from reportgen.cli.statements import bind, check, fix, observations, plan
 from reportgen.core import __version__
 from reportgen.core.terminal import clean_lines, clean_text
 
@@ -107,7 +107,7 @@ def run() -> int:
 
 
 for command in (
-    *(init, add, check, fix, facts, observations, plan, review, comment, pictures),
+    *(init, add, check, fix, bind, facts, observations, plan, review, comment, pictures),
     *(archive, verify, cite, publish, hub),
 ):
     cli.add_command(command)

@@ -75,9 +75,17 @@ class _WithVocabulary(click.Command):
 @click.command(cls=_WithVocabulary)
 @question_options(
     format_option("json", "tex", purpose="For people, for other programs, or as definitions for LaTeX."),
+    click.option("--find", "words", metavar="NUMBER", help="Only facts with this value, likeliest first."),
+    click.option("--like", "words", metavar="SENTENCE", help="Only facts that its numbers may be."),
 )
 def facts(
-    sources: tuple[str, ...], metric: str | None, benchmark: str | None, *, form: str, config_file: Path
+    sources: tuple[str, ...],
+    metric: str | None,
+    benchmark: str | None,
+    *,
+    form: str,
+    words: str | None,
+    config_file: Path,
 ) -> None:
     """List every fact about SOURCE with its value.
 
@@ -92,6 +100,7 @@ def facts(
       reportgen facts math500
       reportgen facts training --metric reward
       reportgen facts ours baseline
+      reportgen facts math500 --find 0.84
       reportgen facts math500 --format tex > numbers.tex
     """
     from reportgen.claims.vocabulary import collect_facts
@@ -100,7 +109,10 @@ def facts(
     with report_problems("no facts are listed"):
         subject = open_question(config_file, sources, metric, benchmark).get_subject()
         found = collect_facts(subject)
-        if form == "text":
+        if words is not None:
+            found = _find_facts(words, sources, found, subject)
+            _print_found(words, found, subject, form)
+        elif form == "text":
             _print_facts(sources, found, subject)
     if form == "json":
         described = _describe_facts(found, subject)
@@ -108,6 +120,25 @@ def facts(
     elif form == "tex":
         for line in _define_facts(sources, found, subject):
             click.echo(line)
+
+
+def _find_facts(
+    words: str, sources: Sequence[str], found: Sequence[Fact], subject: Subject
+) -> tuple[Fact, ...]:
+    from reportgen.claims.finding import Topic, rank_facts
+
+    topic = Topic(None, (*sources, subject.scale.metric), subject.series, tuple(found), subject.scale)
+    calls = {fact.call: fact for fact in found}
+    return tuple(calls[one.call] for one in rank_facts(words, (topic,)))
+
+
+def _print_found(words: str, found: Sequence[Fact], subject: Subject, form: str) -> None:
+    from reportgen.claims.fact_words import describe_fact
+
+    if not found:
+        print_line(f'No fact has a number of "{clean_text(words)}" as its value.', err=True)
+    for fact in found if form == "text" else ():
+        print_line(clean_text(describe_fact(fact, subject.scale)))
 
 
 def _describe_facts(found: Sequence[Fact], subject: Subject) -> dict[str, Any]:

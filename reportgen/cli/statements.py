@@ -26,7 +26,11 @@ from reportgen.cli.questions import open_question, question_options
 from reportgen.core.terminal import clean_text, format_excerpt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reportgen.draft.unbound import PageNumbers
     from reportgen.site.checking import Check
+    from reportgen.site.repairs import PageRepair
 
 
 _TRUTHS = {"holds": "green", "fails": "red", "cannot be decided": "yellow", "fails as expected": "green"}
@@ -48,7 +52,8 @@ _COLUMNS = (
     "sarif",
     purpose="For people, for the annotations of a GitHub workflow, or for other programs.",
 )
-def check(config_file: Path, form: str) -> None:
+@click.option("--unbound", is_flag=True, help="List numbers of the data that no binding covers, too.")
+def check(config_file: Path, form: str, *, unbound: bool) -> None:
     """Check every bound value and claim.
 
     Compares them with the data without building the site.
@@ -60,6 +65,7 @@ def check(config_file: Path, form: str) -> None:
     \b
     Examples:
       reportgen check
+      reportgen check --unbound
       reportgen check --format github
       reportgen check --format sarif > check.sarif
     """
@@ -74,6 +80,11 @@ def check(config_file: Path, form: str) -> None:
     if form == "text":
         _print_check(result)
         click.echo(summary)
+        if unbound and result.report:
+            from reportgen.draft.unbound import find_unbound
+
+            with report_problems("no unbound number is listed"):
+                _print_unbound(find_unbound(result.report, config_file.resolve().parent))
     elif form == "json":
         click.echo(checking.format_json(result), nl=False)
     else:
@@ -148,13 +159,7 @@ def fix(config_file: Path, *, write: bool) -> None:
             report, problems = draft_report(config_file, progress=advance)
         statements = [one for several in report.statements.values() for one in several]
         pages = plan_repairs(config_file.resolve().parent, statements)
-    for page in pages:
-        shown = sys.stdout.isatty()
-        for line in page.difference.split("\n")[:-1]:
-            heading = line.startswith(("---", "+++"))
-            colour = None if heading else _COLOURS.get(line[:1])
-            # Piped output is an exact patch; on a terminal, control characters are made harmless.
-            click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
+    _print_repairs(pages)
     unrepaired = find_unrepaired(statements, pages)
     if write:
         with report_problems("only the pages named above were written"):
@@ -211,6 +216,87 @@ def observations(
         click.echo(runs)
     if len(found) > count:
         click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
+
+
+def _print_unbound(pages: Sequence[PageNumbers]) -> None:
+    """Print the numbers that may be facts with what to write, and how many are bound."""
+    from reportgen.site.repairs import write_binding
+
+    unknown = 0
+    for found in pages:
+        for place, match in found.unbound:
+            words = found.page.text[match.number.start : match.number.end]
+            if match.instead:
+                print_line(f"{place}: {words}, but {clean_text(match.instead)}")
+            elif not match.candidates:
+                unknown += 1
+            else:
+                said = " or ".join(clean_text(one.words) for one in match.candidates)
+                print_line(f"{place}: {words} may be {said}")
+                first, document = match.candidates[0], found.page.is_document
+                if bound := write_binding(words, first, found.page.file, is_document=document):
+                    print_line(f"    {clean_text(bound)}")
+    count = sum(one.bound for one in pages)
+    whole = count + sum(len(one.unbound) for one in pages)
+    click.echo(f"{count} of {whole} numbers are bound; numbers that are no fact: {unknown}.")
+
+
+@click.command()
+@click.argument("pages", metavar="[PAGE]...", nargs=-1, type=click.Path(path_type=Path))
+@config_option
+@cache_dir_option
+@click.option("-w", "--write", is_flag=True, help="Write the bindings.")
+def bind(pages: tuple[Path, ...], config_file: Path, *, write: bool) -> None:
+    """Bind the numbers of PAGEs, or of all pages and documents.
+
+    Shows the bindings as a diff; --write writes them. Only numbers are bound whose sentence names a series
+    and what the number is of it, such as "MEL ends at 0.82"; check --unbound lists the others with the facts
+    that they may be. Exits with 1 if there is something to write and --write was not given.
+
+    \b
+    Examples:
+      reportgen bind
+      reportgen bind README.md --write
+    """
+    from reportgen.core.words import format_count
+    from reportgen.draft.unbound import find_unbound
+    from reportgen.site.checking import draft_report
+    from reportgen.site.repairs import plan_bindings
+
+    root = config_file.resolve().parent
+    with report_problems("nothing was written"):
+        with show_progress() as advance:
+            report, _ = draft_report(config_file, progress=advance)
+        chosen = {path.resolve() for path in pages}
+        found = find_unbound(report, root)
+        found = tuple(one for one in found if not chosen or (root / one.page.file).resolve() in chosen)
+        planned = plan_bindings(root, found)
+    _print_repairs(planned)
+    if write:
+        with report_problems("only the pages named above were written"):
+            for page in planned:
+                page.write()
+                print_line(f"{page.file}: written", err=True)
+    values = format_count(sum(page.values for page in planned), "number")
+    where = format_count(len(planned), "page")
+    if not planned:
+        click.echo("Nothing to bind.", err=True)
+    elif write:
+        click.echo(f"Bound {values} in {where}.", err=True)
+    else:
+        click.echo(f"{values} in {where} to bind: reportgen bind --write writes them.", err=True)
+    sys.exit(1 if planned and not write else 0)
+
+
+def _print_repairs(pages: Iterable[PageRepair]) -> None:
+    """Print what would be written as a patch."""
+    for page in pages:
+        shown = sys.stdout.isatty()
+        for line in page.difference.split("\n")[:-1]:
+            heading = line.startswith(("---", "+++"))
+            colour = None if heading else _COLOURS.get(line[:1])
+            # Piped output is an exact patch; on a terminal, control characters are made harmless.
+            click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
 
 
 _DIFFERENCE = (

@@ -147,7 +147,7 @@ def _make_endless(opening: re.Match[str]) -> Fault:
 
 def _iterate_marks(text: str) -> Iterator[re.Match[str]]:
     """Yield the comments outside code."""
-    prose = _hide_code(text)
+    prose = hide_code(text)
     ticks: dict[int, list[int]] = {}
     for run in re.finditer("`+", prose):
         ticks.setdefault(len(run[0]), []).append(run.start())
@@ -166,7 +166,7 @@ def _iterate_marks(text: str) -> Iterator[re.Match[str]]:
             yield token
 
 
-def _hide_code(text: str) -> str:
+def hide_code(text: str) -> str:
     """Replace front matter, fenced and indented code by as many spaces."""
     front = _FRONT.match(text)
     first = text.count("\n", 0, front.end()) if front else 0
@@ -257,9 +257,14 @@ _TEX_PIECE: Final = re.compile(
 )
 
 
+def hide_tex(text: str) -> str:
+    """Replace comments and verbatim text by as many spaces."""
+    return _TEX_HIDDEN.sub(lambda m: m[0] if m["escape"] else re.sub(r"[^\n]", " ", m[0]), text)
+
+
 def _scan_tex(text: str) -> Iterator[_Bound | Fault]:
     """Yield bindings and errors in order; comments and verbatim text hold none."""
-    shown = _TEX_HIDDEN.sub(lambda m: m[0] if m["escape"] else re.sub(r"[^\n]", " ", m[0]), text)
+    shown = hide_tex(text)
     offset = 0
     while macro := _MACRO.search(shown, offset):
         offset = macro.end()
@@ -343,3 +348,37 @@ def split_tex(raw: str) -> list[tuple[str, str]]:
         (match["escaped"] or (" " if match["space"] else "," if match["comma"] else match[0]), match[0])
         for match in _TEX_PIECE.finditer(raw)
     ]
+
+
+# ---- prose
+
+# Code, comments, tags, addresses, targets of links, attributes, notes and mathematics; headings.
+_NO_PROSE: Final = re.compile(
+    r"(`+)(?!`).+?(?<!`)\1(?!`)|<!--.*?-->|</?[A-Za-z][^<>]*>|https?://\S+|(?<=\])\([^()\n]*\)|(?<=\])\{[^{}]*\}"
+    r"|\[\^[^\]\n]*\]:?|\$[^$\n]+\$|\{\{.*?\}\}",
+    re.DOTALL,
+)
+_HEADING: Final = re.compile(r"^ {0,3}#.*$|^ {0,3}\[[^\]\n]*\]: .*$", re.MULTILINE)
+# Commands that print none of their arguments, or a heading; then every other command and mathematics.
+_TEX_COMMAND: Final = re.compile(
+    r"\\(?:\w*cite\w*|\w*ref|label|\w*section\*?|includegraphics|input|usepackage|documentclass|begin|end|url|href"
+    r"|vspace|hspace|bibliography\w*)\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})*|\\[A-Za-z]+\*?|\$[^$]*\$|\\[(\[].*?\\[)\]]",
+    re.DOTALL,
+)
+
+
+def hide_all_but_prose(page: Page) -> str:
+    """Return the text of a page with spaces for what is no prose, and for bound digits; offsets stay."""
+    text = page.text
+    for binding in page.bindings:
+        # Bound words say what the numbers around them are about.
+        bound = re.sub(r"\d", " ", text[binding.start : binding.end])
+        text = text[: binding.start] + bound + text[binding.end :]
+    if page.file.endswith(".tex"):
+        shown = hide_tex(text).replace("\\%", " %").replace("\\,", "  ")
+        return _TEX_COMMAND.sub(_blank, shown)
+    return _NO_PROSE.sub(_blank, _HEADING.sub(_blank, hide_code(text)))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0])

@@ -195,6 +195,7 @@ class Check(Struct, frozen=True):
     findings: tuple[Finding, ...]
     statements: tuple[Statement, ...]
     is_whole: bool
+    report: Report | None = None  # the draft, if it is whole
 
     @property
     def fails(self) -> bool:
@@ -212,7 +213,7 @@ def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
         return Check(make_findings(error.problems, (), root), (), is_whole=False)
     pages = (*report.pages, *report.documents)
     statements = tuple(one for page in pages for one in report.statements.get(page.path, ()))
-    return Check(make_findings(problems, statements, root), statements, is_whole=True)
+    return Check(make_findings(problems, statements, root), statements, is_whole=True, report=report)
 
 
 FORMAT = 1
