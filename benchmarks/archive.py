@@ -24,9 +24,10 @@ _ROOT = Path(__file__).parents[1]
 
 def copy_example(folder: Path) -> None:
     """Copy the example report into a repository of its own."""
-    for name in ("content", "data"):
+    for name in ("content", "data", "examples"):
         shutil.copytree(_ROOT / name, folder / name)
-    shutil.copy(_ROOT / "mkdocs.yml", folder)
+    for name in ("README.md", "mkdocs.yml"):
+        shutil.copy(_ROOT / name, folder)
     author = ["-c", "user.name=Benchmark", "-c", "user.email=benchmark@example.org"]
     for words in (["init", "--quiet"], ["add", "--all"], [*author, "commit", "--quiet", "--message=Base"]):
         subprocess.run(["git", *words], cwd=folder, check=True)  # noqa: S607 - fixed words

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
+import shutil
 import stat
 import subprocess
+from html import unescape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import call
-from made_projects import files_below, share_cache, write_file, write_report
+from example_site import ROOT
+from made_projects import SETTINGS, files_below, share_cache, write_file, write_report
+from markdown_it import MarkdownIt
 from tries import tries
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD = '# Small\n\nat [0.81]{value="final(MEL)" of="runs"}.\n'
 NEW = OLD.replace("0.81", "0.82")
@@ -24,6 +27,41 @@ PIECES = (
     *("a", "É 😀", " ", "0.81", "`", "> ", "- ", "\n", "\r\n", "\r", "\n\n", "\r\n\r\n"),
     *('[0.81]{value="final(MEL)" of="runs"}', '[**70 %**]{value="final(GRPO)" of="runs"}'),
     *('[70\r\n%]{value="final(GRPO)" of="runs"}', '[70\r%]{value="final(GRPO)" of="runs"}'),
+)
+
+
+VALUE = '<!-- rg value="final(MEL)" of="runs" -->'
+END = "<!-- /rg -->"
+MARKS = re.compile(r"<!-- /?rg.*?-->")
+# No mark is left open, and none begins a line.
+IN_MARKDOWN = (
+    *("a", "É 😀", " ", "0.81", "** ", "> ", "- ", "\n", "\r\n", "\n\n", "\r\n\r\n", "{{ x }}", "| a | "),
+    *(f"a {VALUE}0.81{END}", f"a **{VALUE}0.81{END}** ", f"[{VALUE} **81 %**\t{END}](a.md)"),
+    *(
+        f"\n\n`{VALUE}0.81{END}`\n\n",
+        f"\n\n```\n{VALUE}0.81\n```\n\n",
+        "a <!-- b -->",
+    ),
+    f'a <!-- rg value="final(GRPO)" of="runs" -->70\r\n%{END}',
+)
+IN_TEX = (
+    *(
+        "a",
+        "É 😀",
+        " ",
+        "0.81",
+        "\n",
+        "\r\n",
+        "\n\n",
+        "{{}}",
+        r"\%",
+        r"\\",
+        "\n% \\rgvalue{\n",
+        r"\verb|\rgvalue{|",
+    ),
+    *(r"\rgvalue{final(MEL)}{runs}{0.81}", r"\textbf{\rgvalue{final(MEL)}{runs}{$0.81$}}"),
+    *("\\rgvalue{final(GRPO)}{runs}{70\r\n\\%}", r"\rgvalue{final(GRPO)}{runs}{\emph{70\,\%}}"),
+    "\n\\begin{verbatim}\n\\rgvalue{\n\\end{verbatim}\n",
 )
 
 
@@ -45,27 +83,131 @@ def report(drafted: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.random
 def test_of_any_text_with_any_line_ends_bound_words_alone_change(tmp_path: Path) -> None:
-    """All else is the same bytes, and a second time nothing changes. What is code or broken stays, too."""
+    """All else is the same bytes, and a second time nothing changes. What is code or broken stays, too.
+
+    Whatever renders a document shows its words alone.
+    """
     chance = random.Random(7)  # noqa: S311 - the same pages every time
-    pages = {
-        f"content/p{number}.md": (
-            chance.choice(("", "\ufeff")) + "".join(chance.choices(PIECES, k=chance.randint(1, 12)))
-        ).encode()
-        for number in range(tries(40, 800))
-    }
-    root = write_report(tmp_path, dict(pages))
+
+    def draw(pieces: tuple[str, ...]) -> bytes:
+        text = "".join(chance.choices(pieces, k=chance.randint(1, 12)))
+        return (chance.choice(("", "\ufeff")) + text).encode()
+
+    pages = {f"content/p{number}.md": draw(PIECES) for number in range(tries(25, 800))}
+    # After a word, since a mark that begins a line is refused, and so is the whole report.
+    texts = {f"docs/p{number}.md": draw(IN_MARKDOWN) for number in range(tries(25, 800))}
+    texts |= {f"docs/p{number}.tex": draw(IN_TEX) for number in range(tries(12, 400))}
+    settings = SETTINGS.replace("[reportgen]", '[{reportgen: {documents: ["docs/*"]}}]')
+    root = write_report(tmp_path, {**pages, **texts, "mkdocs.yml": settings})
     assert call(root, "fix", "--write").returncode == 0
-    changed, bound = 0, re.compile(rb"\[([^][]*)\](?=\{value)")
-    for name, before in pages.items():
+    changed = 0
+    bound = re.compile(rb"\[([^][]*)\](?=\{value)|(?<= -->)([^<]*)(?=<!-- /rg)|(?<=\}\{runs\}\{)([^}]*)")
+    for name, before in (pages | texts).items():
         after = (root / name).read_bytes()
         changed += after != before
         assert bound.sub(b"", after) == bound.sub(b"", before), name
         for old, new in zip(bound.findall(before), bound.findall(after), strict=True):
-            assert new in {old, old.replace(b"0.81", b"0.82").replace(b"70", b"72")}, name
-    assert changed > len(pages) / 3
-    kept = files_below(root / "content")
+            olds, news = b"".join(old), b"".join(new)
+            assert news in {olds, olds.replace(b"81", b"82").replace(b"70", b"72")}, name
+        if name.startswith("docs/") and name.endswith("md"):
+            marked = after.decode().removeprefix("\ufeff")
+            assert show_words(marked) == show_words(MARKS.sub("", marked)), name
+    assert changed > len(pages | texts) / 3
+    kept = files_below(root / "content") | files_below(root / "docs")
     assert call(root, "fix", "--write").returncode == 0
-    assert files_below(root / "content") == kept
+    assert files_below(root / "content") | files_below(root / "docs") == kept
+
+
+def test_every_drift_in_documents_is_named(tmp_path: Path) -> None:
+    """Of 400 bindings in 20 documents, the 200 that are wrong, each with its line and column."""
+    bound = {
+        "final(MEL)": ("0.82", "0.81"),
+        "final(GRPO)": ("72%", "71%"),
+        "peak_step(MEL)": ("step 10", "step 5"),
+    }
+    texts, drifted = dict[str, str](), set[tuple[str, int, int]]()
+    for document in range(20):
+        name = f"docs/d{document}.{'tex' if document % 2 else 'md'}"
+        lines = []
+        for number in range(20):
+            fact, typed = [*bound.items()][(number + document) % 3]
+            words = typed[(number + document // 3) % 2]
+            before = f"line {number} has " + "é" * document
+            if document % 2:
+                before, after = f"{before}\\rgvalue{{{fact}}}{{runs}}{{", "}"
+                shown = words.replace("%", "\\%")
+            else:
+                before, after, shown = f'{before}<!-- rg value="{fact}" of="runs" -->', END, words
+            lines.append(f"{before}{shown}{after} at the end")
+            if words == typed[1]:
+                drifted.add((name, number + 1, len(before) + 1))
+        texts[name] = "\n".join(lines)
+    settings = SETTINGS.replace("[reportgen]", '[{reportgen: {documents: ["docs/*"]}}]')
+    root = write_report(tmp_path, {**texts, "mkdocs.yml": settings})
+    found = json.loads(call(root, "check", "--format", "json").stdout)
+    assert len(drifted) == 200
+    assert {(one["file"], one["line"], one["column"]) for one in found["problems"]} == drifted
+
+
+LABEL = re.compile(r"\[([^][]+)\]\{([^{}]*)\}")
+WRITTEN = re.compile(r'\[([^][]+)\]\{value="([^"]*)"\}')
+SENTENCES = Path(__file__).parent / "data/sentences"
+BENCHMARKS = {
+    "curves": ("math500", "{name: MATH500, source: math500, metric: validation score}"),
+    "scores": ("model-comparison", "{name: Contest, source: model-comparison}"),
+}
+
+
+def list_bound(line: str, pattern: re.Pattern[str]) -> dict[int, str]:
+    """What is bound in a line, by its place without any binding."""
+    found, extra = dict[int, str](), 0
+    for match in pattern.finditer(line):
+        found[match.start() - extra] = match[2]
+        extra += len(match[0]) - len(match[1])
+    return found
+
+
+def test_bindings_of_labelled_sentences_are_right(tmp_path: Path) -> None:
+    """Of 310 sentences, half of them traps, no binding is wrong, and four in five numbers are found.
+
+    The rules were made with these sentences. Of the example's own prose they find few.
+    """
+    texts = {name: (SENTENCES / f"{name}.txt").read_text("utf-8").splitlines() for name in BENCHMARKS}
+    files = dict[str, str]()
+    for name, lines in texts.items():
+        first = f"---\nbenchmark: {BENCHMARKS[name][1]}\n---\n# Sentences"
+        files[f"content/{name}.md"] = "\n\n".join((first, *(LABEL.sub(r"\1", line) for line in lines)))
+    root = write_report(tmp_path, {**files, "data/runs.csv": None, "content/index.md": "# Home\n"})
+    for source, _ in BENCHMARKS.values():
+        shutil.copytree(ROOT / "data" / source, root / "data" / source)
+    assert call(root, "bind", "--write").returncode == 0
+    right, wrong, labelled = 0, list[str](), 0
+    for name, lines in texts.items():
+        written = (root / f"content/{name}.md").read_text("utf-8").split("\n\n")[1:]
+        for line, now in zip(lines, written, strict=True):
+            known, bound = list_bound(line, LABEL), list_bound(now, WRITTEN)
+            hits = [call for place, call in bound.items() if call in known.get(place, "").split("|")]
+            wrong += [] if len(hits) == len(bound) else [now]
+            right, labelled = right + len(hits), labelled + len(known)
+    assert wrong == []
+    assert right / labelled > 0.8
+
+
+def test_a_document_that_nobody_wrote_is_refused(tmp_path: Path) -> None:
+    """However long it is, it costs no more than a sentence."""
+    settings = SETTINGS.replace("[reportgen]", "[{reportgen: {documents: [long.md, large.md]}}]")
+    texts = {"long.md": "a `" * 700_000, "large.md": "<!-- " * 4_000_000}
+    root = write_report(tmp_path, {"mkdocs.yml": settings, "content/index.md": "# Small\n", **texts})
+    said = call(root, "check").stdout
+    assert "long.md: error: this document is longer than 2,000,000 characters" in said
+    assert "large.md: error: this file is larger than 16 MiB" in said
+
+
+def show_words(text: str) -> list[str]:
+    """The words of a document as GitHub shows them outside code."""
+    shown = MarkdownIt("commonmark").enable("table").render(text)
+    plain = re.sub("<code.*?</code>|<!--.*?-->|<(?!/?t[dh])[^>]*>", "", shown, flags=re.DOTALL)
+    return unescape(plain).split()
 
 
 def test_a_difference_is_a_patch(report: Path) -> None:

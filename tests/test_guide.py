@@ -318,6 +318,14 @@ def test_the_statements_shown_are_those_that_are_checked() -> None:
     assert all("better(" in source for source in undecided)
 
 
+def test_the_documents_shown_are_those_of_the_example() -> None:
+    """A binding that the page shows stands in the model card or the paper, which builds check."""
+    shown = re.findall(r"^```(?:markdown|tex)\n(.*?)^```$", PAGES["documents"], re.MULTILINE | re.DOTALL)
+    written = [path.read_text("utf-8") for path in (CONTENT.parent / "examples").iterdir()]
+    assert len(shown) == 2
+    assert all(any(one in text for text in written) for one in shown)
+
+
 def test_the_altair_page_shows_the_function_it_calls() -> None:
     """The code on the page is the code that draws the chart."""
     code = (CONTENT / "charts.py").read_text(encoding="utf-8").split("\n", 1)[1]

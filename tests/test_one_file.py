@@ -300,8 +300,8 @@ def test_a_report_that_trusts_nobody(tmp_path: Path) -> None:
     folder = write_small_report(tmp_path / "report")
     settings = folder / "mkdocs.yml"
     text = settings.read_text("utf-8")
-    assert "  - reportgen" in text
-    settings.write_text(text.replace("  - reportgen", "  - reportgen:\n      untrusted: true", 1), "utf-8")
+    assert "  - reportgen:" in text
+    settings.write_text(text.replace("  - reportgen:", "  - reportgen:\n      untrusted: true", 1), "utf-8")
     html = write_one_file(build(folder))
     assert find_dead_ends(html) == []
     assert find_loaded(html) == []

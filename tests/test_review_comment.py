@@ -269,7 +269,7 @@ def test_annotations_name_file_and_line() -> None:
     """Statements as errors, worse numbers as warnings, no more of each than are shown."""
     worse = make_number("MEL|::x", verdict="lower", good=False)
     review = make_review(statements=(make_broken(), *[make_broken("value")] * 30), numbers=(worse,))
-    lines = write_annotations(review, pages="reports/content/").splitlines()
+    lines = write_annotations(review, folder="reports/", pages="content/").splitlines()
     assert lines[0] == (
         "::error file=reports/content/benchmarks/aime.md,line=44,title=Claim became false::"
         '"GRPO ends above MEL.": GRPO ends at 29.0%25 [26.5, 31.5], MEL at 30.2%25 [28.3, 32.1].'

@@ -43,7 +43,7 @@ def list_project_files(config: MkDocsConfig, root: Path, record: ReportRecord) -
     config_file = Path(config.config_file_path or root / "mkdocs.yml")
     paths = [config_file, *(Path(path) for path in config.hooks)]
     paths += [Path(file.abs_src_path or "") for file in filter_shown(list_content_files(config, root))]
-    paths += [root / name for name in record.code]
+    paths += [root / name for name in (*record.code, *record.documents)]
     paths += [path for path in sorted(root.glob("LICEN[CS]E*")) if path.is_file()]
     if config.theme.custom_dir:
         paths += [path for path in sorted(Path(config.theme.custom_dir).rglob("*")) if path.is_file()]

@@ -47,6 +47,7 @@ class ReportRecord(Struct, frozen=True):
     sources: tuple[RecordedSource, ...]
     code: tuple[str, ...]
     figures: Sequence[Mapping[str, Any]]
+    documents: tuple[str, ...] = ()  # whose statements are checked
 
     def list_outputs(self) -> list[str]:
         """Return the files of all figures and tables."""

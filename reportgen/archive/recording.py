@@ -53,7 +53,8 @@ def record_report(report: Report) -> ReportRecord:
     code = dict.fromkeys(_get_code(settings) for settings in blocks if isinstance(settings, AltairSettings))
     figures = [one for planned in report.plan.blocks for one in _record_block(planned, report)]
     # Values as JSON has them: provenance.json cannot say NaN.
-    return ReportRecord(sources, tuple(code), msgspec.json.decode(msgspec.json.encode(figures)))
+    documents = tuple(document.file for document in report.documents)
+    return ReportRecord(sources, tuple(code), msgspec.json.decode(msgspec.json.encode(figures)), documents)
 
 
 def _get_code(settings: AltairSettings) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _GROUPS = {
     "Write": ("init", "add", "serve", "build"),
-    "Check": ("check", "fix", "facts", "plan"),
+    "Check": ("check", "fix", "bind", "facts", "plan"),
     "Review": ("review",),
     "Publish": ("publish", "hub", "archive", "verify", "cite"),
     "Data": ("describe", "freeze", "schema"),

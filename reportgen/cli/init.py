@@ -25,28 +25,36 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--review", "with_review", is_flag=True, help="Write the workflows that review pull requests.")
 @click.option("--publish", "with_publish", is_flag=True, help="Write the workflows that publish the report.")
+@click.option("--latex", is_flag=True, help="Write reportgen.sty, with which a paper binds its numbers.")
 @click.option(
     "--check-actions", is_flag=True, help="Say what is missing in the workflows, and write nothing."
 )
-def init(folder: Path | None, *, with_review: bool, with_publish: bool, check_actions: bool) -> None:
+def init(
+    folder: Path | None, *, with_review: bool, with_publish: bool, latex: bool, check_actions: bool
+) -> None:
     """Write a small working report into FOLDER.
 
     It has data, pages and a workflow for GitHub.
 
     With an option, FOLDER may be an existing report and defaults to the current folder; only workflows are
-    added to its repository. Nothing that exists is ever overwritten.
+    added to its repository, or reportgen.sty to FOLDER. Nothing that exists is ever overwritten.
 
     \b
     Examples:
       reportgen init my-report
       reportgen init --review --publish
+      reportgen init --latex paper
       reportgen init --check-actions
     """
-    from reportgen.site.starter import check_workflows, has_workflows
+    from reportgen.site.starter import check_workflows, has_workflows, write_style
 
-    if folder is None and not (with_review or with_publish or check_actions):
+    if folder is None and not (with_review or with_publish or latex or check_actions):
         raise click.UsageError("Missing argument 'FOLDER'.")
     folder = folder or Path()
+    if latex:
+        with report_problems("nothing was written"):
+            print_line(f"  {write_style(folder)}")
+        return
     if check_actions:
         with report_problems("the workflows do not work together yet"):
             check_workflows(folder)

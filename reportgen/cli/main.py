@@ -30,8 +30,9 @@ from reportgen.cli.output import (
     warn,
 )
 from reportgen.cli.publish import hub, publish
+from reportgen.cli.questions import facts
 from reportgen.cli.review import review, start_comparison
-from reportgen.cli.statements import check, facts, fix, plan
+from reportgen.cli.statements import bind, check, fix, plan
 from reportgen.core import __version__
 from reportgen.core.terminal import clean_text
 
@@ -78,7 +79,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (*(init, add, check, fix, facts, plan, review, archive, verify, cite, publish, hub),):
+for command in (*(init, add, check, fix, bind, facts, plan, review, archive, verify, cite, publish, hub),):
     cli.add_command(command)
 
 

@@ -235,9 +235,10 @@ def _print_review(found: Review, text: str, form: str, config_file: Path) -> Non
     from reportgen.review.comment import write_annotations
 
     if form == "github":
-        from reportgen.review.states import add_to_summary, find_pages_folder
+        from reportgen.review.states import add_to_summary, find_folders
 
-        click.echo(write_annotations(found, pages=find_pages_folder(config_file)), nl=False)
+        folder, pages = find_folders(config_file)
+        click.echo(write_annotations(found, folder=folder, pages=pages), nl=False)
         add_to_summary(text)
     elif form == "text":
         from reportgen.review.document import make_document

@@ -1,4 +1,4 @@
-"""What data say: ``reportgen check`` and ``fix`` for pages, ``facts`` and ``plan``."""
+"""What data say: ``reportgen check``, ``fix`` and ``bind`` for pages, and ``plan``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,20 +22,15 @@ from reportgen.cli.output import (
     report_problems,
     show_progress,
 )
+from reportgen.cli.questions import open_question, question_options
 from reportgen.core.terminal import clean_text, format_excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, TypeAlias, TypeVar
+    from collections.abc import Iterable, Sequence
 
-    from reportgen.claims.vocabulary import Subject
-    from reportgen.core.facts import FactKind
-    from reportgen.core.statements import Fact
-    from reportgen.draft.gathering import SourceQuestion
+    from reportgen.draft.unbound import PageNumbers
     from reportgen.site.checking import Check
-
-    _Command = TypeVar("_Command", bound=Callable[..., Any])
-    Known: TypeAlias = Mapping[str, Sequence[Fact]]
+    from reportgen.site.repairs import PageRepair
 
 
 _TRUTHS = {"holds": "green", "fails": "red", "cannot be decided": "yellow", "fails as expected": "green"}
@@ -58,7 +52,8 @@ _COLUMNS = (
     "sarif",
     purpose="For people, for the annotations of a GitHub workflow, or for other programs.",
 )
-def check(config_file: Path, form: str) -> None:
+@click.option("--unbound", is_flag=True, help="List numbers of the data that no binding covers, too.")
+def check(config_file: Path, form: str, *, unbound: bool) -> None:
     """Check every bound value and claim.
 
     Compares them with the data without building the site.
@@ -70,6 +65,7 @@ def check(config_file: Path, form: str) -> None:
     \b
     Examples:
       reportgen check
+      reportgen check --unbound
       reportgen check --format github
       reportgen check --format sarif > check.sarif
     """
@@ -84,6 +80,11 @@ def check(config_file: Path, form: str) -> None:
     if form == "text":
         _print_check(result)
         click.echo(summary)
+        if unbound and result.report:
+            from reportgen.draft.unbound import find_unbound
+
+            with report_problems("no unbound number is listed"):
+                _print_unbound(find_unbound(result.report, config_file.resolve().parent))
     elif form == "json":
         click.echo(checking.format_json(result), nl=False)
     else:
@@ -158,13 +159,7 @@ def fix(config_file: Path, *, write: bool) -> None:
             report, problems = draft_report(config_file, progress=advance)
         statements = [one for several in report.statements.values() for one in several]
         pages = plan_repairs(config_file.resolve().parent, statements)
-    for page in pages:
-        shown = sys.stdout.isatty()
-        for line in page.difference.split("\n")[:-1]:
-            heading = line.startswith(("---", "+++"))
-            colour = None if heading else _COLOURS.get(line[:1])
-            # Piped output is an exact patch; on a terminal, control characters are made harmless.
-            click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
+    _print_repairs(pages)
     unrepaired = find_unrepaired(statements, pages)
     if write:
         with report_problems("only the pages named above were written"):
@@ -187,188 +182,85 @@ def fix(config_file: Path, *, write: bool) -> None:
     sys.exit(1 if pages and not write else 0)
 
 
-def _question_options(*own: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
-    """The source, metric, benchmark and report that a question is about, with a command's ``own`` options."""
-    options = (
-        click.argument("sources", metavar="SOURCE...", nargs=-1, required=True),
-        click.option("-m", "--metric", metavar="NAME", help="The metric, where the source has several."),
-        click.option(
-            "-b", "--benchmark", metavar="NAME", help="The benchmark, where the source has several."
-        ),
-        *own,
-        config_option,
-        cache_dir_option,
-    )
+def _print_unbound(pages: Sequence[PageNumbers]) -> None:
+    """Print the numbers that may be facts with what to write, and how many are bound."""
+    from reportgen.site.repairs import write_binding
 
-    def decorate(command: _Command) -> _Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def _open_question(
-    config_file: Path, sources: tuple[str, ...], metric: str | None, benchmark: str | None
-) -> SourceQuestion:
-    from reportgen.draft.gathering import prepare_question
-    from reportgen.site.checking import open_report
-
-    report = open_report(config_file)
-    return prepare_question(
-        report.project, sources, report.cache, report.hashes, metric=metric, benchmark=benchmark
-    )
+    unknown = 0
+    for found in pages:
+        for place, match in found.unbound:
+            words = found.page.text[match.number.start : match.number.end]
+            if match.instead:
+                print_line(f"{place}: {words}, but {clean_text(match.instead)}")
+            elif not match.candidates:
+                unknown += 1
+            else:
+                said = " or ".join(clean_text(one.words) for one in match.candidates)
+                print_line(f"{place}: {words} may be {said}")
+                first, document = match.candidates[0], found.page.is_document
+                if bound := write_binding(words, first, found.page.file, is_document=document):
+                    print_line(f"    {clean_text(bound)}")
+    count = sum(one.bound for one in pages)
+    whole = count + sum(len(one.unbound) for one in pages)
+    click.echo(f"{count} of {whole} numbers are bound; numbers that are no fact: {unknown}.")
 
 
-class _WithVocabulary(click.Command):
-    """A command whose help ends with every fact there is."""
+@click.command()
+@click.argument("pages", metavar="[PAGE]...", nargs=-1, type=click.Path(path_type=Path))
+@config_option
+@cache_dir_option
+@click.option("-w", "--write", is_flag=True, help="Write the bindings.")
+def bind(pages: tuple[Path, ...], config_file: Path, *, write: bool) -> None:
+    """Bind the numbers of PAGEs, or of all pages and documents.
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each fact says."""
-        from reportgen.core.facts import list_fact_kinds
-
-        super().format_epilog(ctx, formatter)
-        for title, facts in (("curves", list_fact_kinds("curves")), ("scores", list_fact_kinds("scores"))):
-            with formatter.section(f"Facts of {title}"):
-                formatter.write_dl([(fact.signature, fact.says) for fact in facts])
-
-
-@click.command(cls=_WithVocabulary)
-@_question_options(
-    click.option(
-        "--observations", "observed", is_flag=True, help="Print sentences about SOURCE instead, as on a page."
-    ),
-    click.option(
-        "-n", "--count", type=click.IntRange(1), default=8, show_default=True, help="How many observations."
-    ),
-)
-def facts(
-    sources: tuple[str, ...],
-    metric: str | None,
-    benchmark: str | None,
-    *,
-    observed: bool,
-    count: int,
-    config_file: Path,
-) -> None:
-    """List every fact about SOURCE with its value.
-
-    Each can be pasted into a page.
-
-    SOURCE is a name that blocks use: math500 for data/math500.csv; with several, the facts cover
-    all of them together. The left column is what to write in a bound value or a claim. Facts that take a step
-    or level are shown with one example. An observation is printed with the numbers that it rests on.
+    Shows the bindings as a diff; --write writes them. Only numbers are bound whose sentence names a series
+    and what the number is of it, such as "MEL ends at 0.82"; check --unbound lists the others with the facts
+    that they may be. Exits with 1 if there is something to write and --write was not given.
 
     \b
     Examples:
-      reportgen facts math500
-      reportgen facts training --metric reward
-      reportgen facts ours baseline
-      reportgen facts math500 --observations --count 3
+      reportgen bind
+      reportgen bind README.md --write
     """
-    with report_problems("nothing can be observed" if observed else "no facts are listed"):
-        question = _open_question(config_file, sources, metric, benchmark)
-        if observed:
-            _print_observations(question, count)
-        else:
-            _print_facts(question, sources)
-
-
-def _print_observations(question: SourceQuestion, count: int) -> None:
-    found, runs = question.find_observations(), question.describe_runs()
-    for observation in found[:count]:
-        click.echo(clean_text(observation.text))
-        behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
-        click.secho(f"  {observation.rule}: {clean_text(behind)}", dim=True)
-    if not found:
-        click.echo("No rule has found anything to say.")
-    if runs:
-        click.echo(runs)
-    if len(found) > count:
-        click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
-
-
-def _print_facts(question: SourceQuestion, sources: tuple[str, ...]) -> None:
-    from reportgen.claims.vocabulary import collect_facts
-    from reportgen.core.facts import list_fact_kinds
     from reportgen.core.words import format_count
-    from reportgen.settings.base import name_joined
+    from reportgen.draft.unbound import find_unbound
+    from reportgen.site.checking import draft_report
+    from reportgen.site.repairs import plan_bindings
 
-    subject = question.get_subject()
-    known: dict[str, list[Fact]] = {}
-    for fact in collect_facts(subject):
-        known.setdefault(fact.name, []).append(fact)
-    listed = [(kind, *_list_calls(kind, known, subject)) for kind in list_fact_kinds(subject.holds)]
-    scale = subject.scale
-    ways = {
-        True: "higher is better",
-        False: "lower is better",
-        None: "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
-    }
-    count = format_count(len(subject.series), "series", "series")
-    about = f"{clean_text(name_joined(sources))}: {clean_text(scale.metric)} of {count}"
-    click.secho(f"{about}, {ways[scale.higher_is_better]}", bold=True)
-    calls = [call for _, rows, _ in listed for call in rows]
-    width = max(map(len, calls), default=0)
-    for kind, rows, note in listed:
-        click.echo()
-        click.secho(kind.signature, fg="cyan", nl=False)
-        click.secho(f"  {' '.join(filter(None, [kind.says, note]))}", dim=True)
-        for call, meaning in rows.items():
-            click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(meaning)}")
-    if calls and (call := calls[0]):
-        # As an author writes it; a name with double quotes is put in single ones.
-        quote = "'" if '"' in call else '"'
-        click.echo()
-        print_line(
-            f"In a page: [the number]{{value={quote}{call}{quote}}}, "
-            f"or in a claim: [the sentence]{{claim={quote}{call} > 0{quote}}}"
-        )
+    root = config_file.resolve().parent
+    with report_problems("nothing was written"):
+        with show_progress() as advance:
+            report, _ = draft_report(config_file, progress=advance)
+        chosen = {path.resolve() for path in pages}
+        found = find_unbound(report, root)
+        found = tuple(one for one in found if not chosen or (root / one.page.file).resolve() in chosen)
+        planned = plan_bindings(root, found)
+    _print_repairs(planned)
+    if write:
+        with report_problems("only the pages named above were written"):
+            for page in planned:
+                page.write()
+                print_line(f"{page.file}: written", err=True)
+    values = format_count(sum(page.values for page in planned), "number")
+    where = format_count(len(planned), "page")
+    if not planned:
+        click.echo("Nothing to bind.", err=True)
+    elif write:
+        click.echo(f"Bound {values} in {where}.", err=True)
+    else:
+        click.echo(f"{values} in {where} to bind: reportgen bind --write writes them.", err=True)
+    sys.exit(1 if planned and not write else 0)
 
 
-def _list_calls(kind: FactKind, known: Known, subject: Subject) -> tuple[dict[str, str], str]:
-    """Calls to paste with what the data say, and why there are none, or that they are an example."""
-    from reportgen.claims.fact_words import describe_fact
-    from reportgen.core.facts import ParameterKind
-
-    series = [one for one in kind.parameters if one.kind is ParameterKind.SERIES]
-    chosen = len(kind.parameters) > len(series)
-    facts = _find_example(kind, len(series), known, subject) if chosen else known.get(kind.name, [])
-    rows = {}
-    for fact in facts:
-        words = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
-        rows[fact.call] = words.removeprefix("= ").removeprefix("is ")
-    if not rows and len(subject.series) < len(series):
-        return rows, "It needs two series."
-    return rows, "For example:" if rows and chosen else ""
-
-
-def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -> Iterator[Fact]:
-    """The fact of the first series or pair, at a step or level that its curve has."""
-    from reportgen.claims.vocabulary import FactError
-    from reportgen.core.facts import ParameterKind
-
-    def find_value(name: str) -> float | None:
-        value = known[name][0].value if name in known else None
-        return None if value is None else float(value)
-
-    bounds, worst, best = subject.scale.bounds, find_value("trough"), find_value("peak")
-    numbers = {
-        "x": find_value("widest_gap_step" if needed > 1 else "peak_step"),
-        "from": known["start"][0].step if "start" in known else None,
-        "to": known["final"][0].step if "final" in known else None,
-        # The middle of the first series' worst and best value, in two digits.
-        "level": None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}"),
-        # A fiftieth of the range of possible values.
-        "margin": (bounds[1] - bounds[0]) / 50 if bounds else None,
-        "count": 5.0,
-    }
-    chosen = [numbers.get(one.name) for one in kind.parameters if one.kind is not ParameterKind.SERIES]
-    given = [number for number in chosen if number is not None]
-    # On a curve without such a step, the signature alone shows how the fact is written.
-    if len(subject.series) >= needed and len(given) == len(chosen):
-        with suppress(FactError):
-            yield subject.fact(kind.name, (*subject.series[:needed], *given))
+def _print_repairs(pages: Iterable[PageRepair]) -> None:
+    """Print what would be written as a patch."""
+    for page in pages:
+        shown = sys.stdout.isatty()
+        for line in page.difference.split("\n")[:-1]:
+            heading = line.startswith(("---", "+++"))
+            colour = None if heading else _COLOURS.get(line[:1])
+            # Piped output is an exact patch; on a terminal, control characters are made harmless.
+            click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
 
 
 _DIFFERENCE = (
@@ -378,7 +270,7 @@ _DIFFERENCE = (
 
 
 @click.command()
-@_question_options(
+@question_options(
     click.option("-d", "--difference", type=click.FloatRange(0, min_open=True), help=_DIFFERENCE),
     format_option("json", purpose="For people, or for other programs."),
 )
@@ -405,7 +297,7 @@ def plan(
       reportgen plan suite --benchmark Contest --metric pass@4 --format json
     """
     with report_problems("nothing can be planned"):
-        answer = _open_question(config_file, sources, metric, benchmark).plan(difference)
+        answer = open_question(config_file, sources, metric, benchmark).plan(difference)
     if form == "json":
         click.echo(json.dumps(answer.numbers, indent=2, ensure_ascii=False))
         return

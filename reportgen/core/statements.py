@@ -83,6 +83,7 @@ class Binding(Struct, frozen=True):
     expression_location: SourceLocation  # of the expression's first character
     start: int  # offsets of the words in the page's text, without the brackets
     end: int
+    ends: tuple[str, str] = ("[", "]{")  # what is typed directly before and after the words
 
     @property
     def in_notebook(self) -> bool:

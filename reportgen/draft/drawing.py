@@ -48,7 +48,7 @@ from reportgen.draft.stored_blocks import (
     store_block,
 )
 from reportgen.narrative.requests import check_steps, has_sources, make_benchmark_request
-from reportgen.narrative.topics import list_block_sources, list_named_sources
+from reportgen.narrative.topics import find_host, list_block_sources, list_named_sources
 from reportgen.settings.blocks import get_kind
 
 if TYPE_CHECKING:
@@ -86,15 +86,25 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
                 check_steps(source, line, f'benchmark "{benchmark.name}"')
                 request = make_benchmark_request(benchmark, source, page)
                 benchmarks.append(plan_benchmark(page, benchmark, request, blocks[first:]))
-        topics: dict[str | None, Topic] = {}  # most statements of a page share one topic
-        for number, binding in enumerate(page.bindings, start=1):
-            if binding.of not in topics and not sources.keys() >= {*list_named_sources(binding.of, page)}:
-                continue
-            with problems.collecting():
-                if binding.of not in topics:
-                    topics[binding.of] = find_topic(binding, page, sources)
-                statements.append(PlannedStatement(page, binding, number, topics[binding.of]))
+        statements += _plan_statements(page, pages, sources, problems)
     return Plan(tuple(blocks), tuple(benchmarks), tuple(statements))
+
+
+def _plan_statements(
+    page: Page, pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Diagnostics
+) -> Iterator[PlannedStatement]:
+    """Plan the statements of a page, most of which share one topic; errors are added to ``problems``."""
+    hosts = {of: find_host(of, page, pages) for of in dict.fromkeys(one.of for one in page.bindings)}
+    opened = {of: sources.keys() >= {*list_named_sources(*host)} for of, host in hosts.items()}
+    topics: dict[str | None, Topic] = {}
+    for number, binding in enumerate(page.bindings, start=1):
+        if not opened[binding.of]:
+            continue
+        with problems.collecting():
+            if binding.of not in topics:
+                of, host = hosts[binding.of]
+                topics[binding.of] = find_topic(replace(binding, of=of), host, sources)
+            yield PlannedStatement(page, binding, number, topics[binding.of])
 
 
 class DrawnBlocks(Struct):
@@ -273,6 +283,7 @@ def judge_statements(
         with problems.collecting():
             judgement = judge_statement(planned, inputs)
             facts = judgement.facts
+            figure = "" if planned.page.is_document else planned.topic.figure
             # The link shows the series of the facts, and the first range and point among them.
             series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
             points = ((one.step, one.series[0]) for one in facts if one.step is not None and one.series)
@@ -283,8 +294,10 @@ def judge_statements(
                 number=planned.number,
                 judgement=judgement,
                 metric=describe_topic(planned.topic, inputs.sources),
-                figure=planned.topic.figure,
-                state=link_topic(planned.topic, series, next(spans, None), next(points, None)),
+                figure=figure,
+                state=link_topic(planned.topic, series, next(spans, None), next(points, None))
+                if figure
+                else "",
             )
             found[planned.page.path] = (*found.get(planned.page.path, ()), statement)
             problems.add(_list_warnings(statement, planned.page))

@@ -27,11 +27,13 @@ from reportgen.draft.blocks.results import (
     use_every_step,
 )
 from reportgen.draft.opening import DataEntries, open_project_source
+from reportgen.narrative.documents import read_documents
 from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
 from reportgen.narrative.references import check_references
 from reportgen.narrative.requests import list_joined
 from reportgen.narrative.topics import (
     Topic,
+    find_host,
     is_figure,
     iterate_topics,
     list_block_sources,
@@ -60,12 +62,12 @@ if TYPE_CHECKING:
 
 
 def gather_pages(project: Project, problems: Diagnostics, cache: Cache | None = None) -> tuple[Page, ...]:
-    """Read the author's pages, then generate those of benchmarks without one."""
+    """Read the author's pages, generate those of benchmarks without one, and read the documents."""
     pages = read_pages(project, problems, cache)
     with problems.collecting():
         pages += generate_pages(project.settings.benchmarks, pages)
     problems.add(check_references(pages, {one.location.file for one in problems.errors}))
-    return pages
+    return (*pages, *read_documents(project, problems))
 
 
 def gather_sources(
@@ -78,7 +80,7 @@ def gather_sources(
     opening_problems: dict[str, Diagnostics] = {}
     labels = _gather_labels(pages, problems)
     with_texts = _list_sources_with_texts(pages)
-    for name, place, page in _iterate_sources(pages):
+    for name, place, page in _iterate_sources(pages, pages):
         if name not in opening_problems:
             opening_problems[name] = Diagnostics()
             if entries is None:
@@ -172,8 +174,13 @@ def join_project_sources(
     return join_sources(root, sources, place, cache)
 
 
-def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocation, Page | None]]:
-    """Yield sources and where they are named, in the order of the report; with the page for an ``of``."""
+def _iterate_sources(
+    pages: tuple[Page, ...], hosts: tuple[Page, ...] = ()
+) -> Iterator[tuple[str, SourceLocation, Page | None]]:
+    """Yield sources and where they are named, in the order of the report; with the page for an ``of``.
+
+    ``hosts`` are the pages that say what documents are about.
+    """
     for page in pages:
         if benchmark := page.front_matter.benchmark:
             place = SourceLocation(page.file, benchmark.line)
@@ -182,10 +189,12 @@ def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocat
             (list_block_sources(block, page), block.location, getattr(block.settings, "of", None))
             for block in page.blocks
         ]
-        names += [(list_named_sources(one.of, page), one.location, one.of) for one in page.bindings]
+        named = {one.of: list_named_sources(*find_host(one.of, page, hosts)) for one in page.bindings}
+        names += [(named[one.of], one.location, one.of) for one in page.bindings]
         for sources, place, of in names:
             for name in sources:
-                yield name, place, page if name == of and not is_figure(name, page) else None
+                is_own = name == of and not page.is_document and not is_figure(name, page)
+                yield name, place, page if is_own else None
 
 
 def _draws_curves(name: str, pages: Iterable[Page]) -> bool:

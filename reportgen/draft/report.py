@@ -38,6 +38,7 @@ class Report(Struct, frozen=True):
     """A drafted report: everything to be written."""
 
     pages: tuple[Page, ...]  # in the author's order
+    documents: tuple[Page, ...]  # text files with statements, which are no pages of the site
     shown: Mapping[tuple[str, str], Shown]  # what each block shows, by page path and block id
     benchmarks: dict[str, BenchmarkResult]  # by page path
     # Cache key of each block, by page path and block id; blocks that are always redrawn have none.
@@ -99,6 +100,8 @@ def draft(
     whole = add_overviews(plan, parts, problems, report_progress)
     found, accepted = accept_warnings(problems.in_order(), pages, sources, whole.statements)
     shown, observed = (DrawnParts(whole.blocks, part) for part in (0, 1))
-    parts_shown = (pages, shown, whole.results, whole.keys)
+    documents = tuple(page for page in pages if page.is_document)
+    pages = tuple(page for page in pages if not page.is_document)
+    parts_shown = (pages, documents, shown, whole.results, whole.keys)
     notes = (colours.slots, observed, accepted, plan)
     return Report(*parts_shown, sources, found, cache.hits, whole.statements, *notes)

@@ -302,3 +302,26 @@ def _parse_attributes(text: str) -> tuple[list[_Attribute], int]:
         value, start = (match[group], match.start(group)) if group else (None, match.end("name"))
         attributes.append(_Attribute(match["name"], value, group != "bare", match.start("name"), start))
     return attributes, -1
+
+
+class MarkAttributes(NamedTuple):
+    """Attributes between two offsets: text and offset by name, and the syntax errors."""
+
+    texts: dict[str, tuple[str, int]]
+    faults: tuple[Fault, ...]
+
+
+def read_mark_attributes(text: str, start: int, end: int) -> MarkAttributes:
+    """Read the attributes of a mark, which stand on one line of a text."""
+    inside = f"{text[start:end].rstrip()}}}"
+    attributes, closed = _parse_attributes(inside)
+    if not attributes or closed < len(inside):
+        step = 'Write value="..." or claim="...", and of="..."'
+        return MarkAttributes({}, (Fault(start, "the text of this mark cannot be read", step),))
+    braces = _Braces(inside, ((0, start),), attributes, closed)
+    texts = {
+        one.name: (one.text, start + one.text_start + len(one.text) - len(one.text.lstrip()))
+        for one in attributes
+        if one.text is not None
+    }
+    return MarkAttributes(texts, tuple(braces.check_attributes()))

@@ -107,6 +107,27 @@ def find_topics(
     raise ReportError(Diagnostic(place, message, list_figures(of, page)))
 
 
+def find_host(of: str | None, page: Page, pages: Iterable[Page]) -> tuple[str | None, Page]:
+    """Return the page that says how to read what a statement is about, and what that is called there.
+
+    Of a page, that is the page itself. A document names a figure as ``math500.md#accuracy``, a benchmark or a
+    source; of a benchmark's source, the page of the benchmark says which metric is meant.
+    """
+    if not page.is_document or not of:
+        return of, page
+    path, _, figure = of.rpartition("#")
+    by_source: Page | None = None
+    for one in pages:
+        benchmark = one.front_matter.benchmark
+        if path and one.path == path:
+            return figure, one
+        if benchmark and benchmark.name == of:
+            return None, one
+        if benchmark and benchmark.source_name == of:
+            by_source = by_source or one
+    return (None, by_source) if by_source else (of, page)
+
+
 def _find_only_figure(page: Page, sources: Mapping[str, Source], place: SourceLocation) -> tuple[Topic, ...]:
     figures = [block for block in page.blocks if block.settings.has_topics]
     if len(figures) != 1:

@@ -7,6 +7,7 @@ it, since programs that obey comments look at the beginnings of lines.
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
 from html import escape as escape_html
 from typing import TYPE_CHECKING, Final
@@ -86,10 +87,11 @@ def write_comment(
     return next(text for text in parts if len(text) <= most_characters)
 
 
-def write_annotations(review: Review, *, pages: str = "content/") -> str:
+def write_annotations(review: Review, *, folder: str = "", pages: str = "content/") -> str:
     """Workflow commands for GitHub Actions, a line each: broken statements, numbers to look at, new problems.
 
-    ``pages`` is the folder of the pages and ``/``, as the repository has it. Of each severity as many are
+    ``folder`` is that of the report in the repository, and ``pages`` that of its pages in the report, both
+    with a slash at the end. Of each severity as many are
     written as GitHub shows.
     """
     found: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
@@ -97,18 +99,23 @@ def write_annotations(review: Review, *, pages: str = "content/") -> str:
     def add(severity: str, said: str, **place: str | int | None) -> None:
         found[severity].append(format_annotation(severity, place, said))
 
+    def locate(page: str) -> str:
+        """Return a page's file; the path of a document is relative to the report already."""
+        is_document = page.startswith(("./", "../"))
+        return posixpath.normpath(f"{folder}{page}") if is_document else f"{folder}{pages}{page}"
+
     for change in review.statements:
         if change.is_broken:
             side, title = change.latest, f"{change.kind} {words.name_outcome(change)}".capitalize()
             said = f'"{clean_words(side.words)}": {clean_words(side.found)}'
-            add("error", said, file=f"{pages}{change.page}", line=side.line, title=title)
+            add("error", said, file=locate(change.page), line=side.line, title=title)
     for number in words.rank_numbers(review.numbers):
         reported = number.verdict == "reported value changed"
         if reported or (number.good is False and number.verdict in {"higher", "lower"}):
             name = f"{clean_words(number.metric)} of {clean_words(number.series)}"
             said = f"{name}: {words.format_change(number)}, Δ {words.format_delta(number)}"
             title = "Reported value changed" if reported else "Number became worse"
-            add("warning", said, file=f"{pages}{number.page}", title=title)
+            add("warning", said, file=locate(number.page), title=title)
     for problem in review.problems.new:
         severity, said = problem.severity.replace("note", "notice"), clean_words(problem.message)
         add(severity, said, file=problem.file, line=problem.line, title="New problem")

@@ -7,7 +7,7 @@ points of figures, then entries of the longest lists.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reportgen.core import __version__
 from reportgen.review.comparison.figures import ChangeContext, compare_figures, compare_tables
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from reportgen.review.snapshot import Snapshot
     from reportgen.settings.inputs import Source
 
+    Sides: TypeAlias = tuple[tuple[dict[str, Any] | None, dict[str, Any] | None, dict[str, Any]], ...]
+
 # Without the words on what was left out.
 _ROOM: Final = MOST_BYTES - 5_000
 _LISTS: Final = ("statements", "numbers", "figures", "tables", "pages", "sources")
@@ -66,7 +68,7 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
         base=base.origin,
         head=head.origin,
         family=family,
-        statements=tuple(_compare_statements(pages, around)),
+        statements=tuple(_compare_statements((*pages.sides, *_match_documents(base, head)), around)),
         numbers=numbers,
         figures=figures,
         tables=tuple(compare_tables(base, head, around)),
@@ -126,8 +128,14 @@ def count_changes(review: Review, same: int = 0) -> Counts:
     )
 
 
-def _compare_statements(pages: Matched[dict[str, Any]], around: ChangeContext) -> Iterator[StatementChange]:
-    for *both, page in pages.sides:
+def _match_documents(base: Snapshot, head: Snapshot) -> Sides:
+    """Documents by path; reports of earlier versions have none."""
+    both = [one.report.get("documents", []) for one in (base, head)]
+    return match(*both, lambda document: document["path"]).sides
+
+
+def _compare_statements(pages: Sides, around: ChangeContext) -> Iterator[StatementChange]:
+    for *both, page in pages:
         before, after = (one["statements"] if one else () for one in both)
         for was, now, statement in match_statements(before, after).sides:
             change = "new" if now else "gone"
@@ -197,7 +205,8 @@ def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
     """Problems by file and message, wherever they stand; those of statements are listed as these."""
     sides = []
     for one in (base, head):
-        stated = tuple(f'"{each["words"]}"' for page in one.report["pages"] for each in page["statements"])
+        pages = (*one.report["pages"], *one.report.get("documents", []))
+        stated = tuple(f'"{each["words"]}"' for page in pages for each in page["statements"])
         sides.append([each for each in one.report["problems"] if not each["message"].startswith(stated)])
     matched = match(
         sides[0], sides[1], lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"])

@@ -214,14 +214,17 @@ def add_to_summary(comment: str) -> None:
             file.write(comment)
 
 
-def find_pages_folder(config_file: Path) -> str:
-    """Return the folder of a report's pages from the top of its repository, with a slash at the end."""
+def find_folders(config_file: Path) -> tuple[str, str]:
+    """Return the folder of a report from the top of its repository, and that of its pages from there.
+
+    Both have a slash at the end; the first is empty at the top.
+    """
     from reportgen.site.checking import open_report  # noqa: PLC0415 - imports MkDocs
 
     project = open_report(config_file).project
-    folder = project.root.resolve() / project.content_dir
-    top = find_checkout(folder) or project.root.resolve()
-    return f"{folder.relative_to(top).as_posix()}/"
+    root = project.root.resolve()
+    folder = root.relative_to(find_checkout(root) or root).as_posix()
+    return "" if folder == "." else f"{folder}/", f"{project.content_dir}/"
 
 
 def _make_folder() -> Path:

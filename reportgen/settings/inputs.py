@@ -91,7 +91,10 @@ class Reference(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """A Markdown page; ``path`` is relative to the content folder, ``file`` to the project (for messages)."""
+    """A Markdown page; ``path`` is relative to the content folder, ``file`` to the project (for messages).
+
+    The path of a document, which has statements and no place on the site, begins with ``./`` or ``../``.
+    """
 
     path: str
     file: str
@@ -105,3 +108,8 @@ class Page(Struct, frozen=True):
     variables: Mapping[str, str] = field(default_factory=dict)  # by dotted name
     percent: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by source: metrics in percent
     template: str = ""  # path of the file that several pages are made of; empty for a page of its own
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it is a text file whose statements are checked, and no page of the site."""
+        return self.path.startswith(("./", "../"))

@@ -150,6 +150,10 @@ class ProjectSettings(Settings):
         "pages of people you do not know.",
     )
     benchmarks: tuple[Benchmark, ...] = Field((), description="Benchmarks; each without a page gets one.")
+    documents: tuple[Name, ...] = Field(
+        (),
+        description="Markdown and LaTeX files outside the site to check, as patterns: paper/*.tex.",
+    )
     series: dict[Name, int] = Field(
         default_factory=dict, description="Series name: its place in the palette, 1 to 8."
     )
@@ -182,3 +186,4 @@ class Project(Struct, frozen=True):
     settings: ProjectSettings
     macros: bool = False  # whether another plugin replaces what is left between {{ and }}
     skips_code: bool = False  # whether charts of functions stay empty, as the report is from elsewhere
+    documents: tuple[str, ...] = ()  # text files with statements, relative to root

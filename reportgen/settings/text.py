@@ -169,3 +169,8 @@ def check_links(text: str) -> str:
             message = f'a link of a caption leads to "{address}"'
             raise ValueError(message, "Write an address (https://…), or a heading of the same page (#…)")
     return text
+
+
+def write_tex(words: str) -> str:
+    """Write plain characters in LaTeX."""
+    return re.sub(r"[%&#_$]", r"\\\g<0>", words).replace("\u2212", "-")

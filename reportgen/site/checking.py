@@ -6,6 +6,7 @@ Findings are printed as text, GitHub workflow annotations, JSON, and SARIF 2.1.0
 from __future__ import annotations
 
 import json
+import posixpath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -165,7 +166,9 @@ def make_findings(
             continue
         rules = {Truth.UNDECIDED: _UNDECIDED, Truth.FAILS: _FAILS}
         rule = rules.get(statement.judgement.truth, _UNEXPECTED)
-        length = statement.binding.end - statement.binding.start + len("[]")
+        # Of a page, the brackets around the words are marked, too.
+        length = statement.binding.end - statement.binding.start
+        length += len("[]") if statement.binding.ends[0] == "[" else 0
         rest = len(line or "") - (problem.location.column or 1) + 1
         failed = replace(problem, severity=Severity.ERROR)
         findings.append(Finding(failed, rule, line, max(min(length, rest), 0)))
@@ -192,6 +195,7 @@ class Check(Struct, frozen=True):
     findings: tuple[Finding, ...]
     statements: tuple[Statement, ...]
     is_whole: bool
+    report: Report | None = None  # the draft, if it is whole
 
     @property
     def fails(self) -> bool:
@@ -207,8 +211,9 @@ def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
         report, problems = draft_report(config_file, progress=progress)
     except ReportError as error:
         return Check(make_findings(error.problems, (), root), (), is_whole=False)
-    statements = tuple(one for page in report.pages for one in report.statements.get(page.path, ()))
-    return Check(make_findings(problems, statements, root), statements, is_whole=True)
+    pages = (*report.pages, *report.documents)
+    statements = tuple(one for page in pages for one in report.statements.get(page.path, ()))
+    return Check(make_findings(problems, statements, root), statements, is_whole=True, report=report)
 
 
 FORMAT = 1
@@ -217,7 +222,8 @@ FORMAT = 1
 
 def _add_prefix(prefix: str, file: str) -> str:
     """Return a file's path in the repository; a file outside the report already has an absolute one."""
-    return file if file.startswith("/") else f"{prefix}{file}"
+    # A document may lie above the report.
+    return file if file.startswith("/") else posixpath.normpath(f"{prefix}{file}")
 
 
 def format_annotations(check: Check, prefix: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocat
 from reportgen.core.repository import Boundary, find_boundary, resolve_path
 from reportgen.core.words import join_names, suggest_name
 from reportgen.narrative.binding_syntax import has_binding_marks
+from reportgen.narrative.documents import SUFFIXES
 from reportgen.narrative.headings import find_headings
 from reportgen.narrative.markup import strip_bindings
 from reportgen.narrative.notebooks import replace_cells
@@ -29,7 +30,7 @@ from reportgen.settings.report import Project
 from reportgen.site.replacing.locations import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from markdown import Markdown
     from mkdocs.config.defaults import MkDocsConfig
@@ -307,7 +308,55 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
     listed = (path for path in _list_nav(config.nav) if path in paths)
     settings = settings.model_copy(update={"variables": {**config.extra, **settings.variables}})
     pages = tuple(dict.fromkeys((*listed, *paths)))
-    return Project(root, name, pages, settings, macros=any(name in config.plugins for name in _REPLACING))
+    # Documents are checked once, with the default language.
+    patterns = () if find_language_folder(config) else settings.documents
+    documents = list_documents(root, patterns, {f"{name}/{page}" for page in pages})
+    macros = any(name in config.plugins for name in _REPLACING)
+    return Project(root, name, pages, settings, macros=macros, documents=documents)
+
+
+def list_documents(root: Path, patterns: Iterable[str], pages: Collection[str]) -> tuple[str, ...]:
+    """List the files of ``documents:``, relative to ``root``, in the order of the patterns.
+
+    ``pages`` are the files of the report's pages. Raises a ReportError for a pattern that finds nothing, and
+    for each file that is a page, lies outside the repository, or is neither Markdown nor LaTeX.
+    """
+    boundary, found, problems = find_boundary(root), dict[str, None](), list[Diagnostic]()
+
+    def refuse(said: str, step: str) -> None:
+        place = SourceLocation("mkdocs.yml")
+        problems.append(Diagnostic(place, f"documents: {said}", step, Stage.SETTINGS))
+
+    for pattern in patterns:
+        files = sorted(_glob_files(root, pattern, boundary))
+        if not files:
+            refuse(f'"{pattern}" finds no file in the repository', "Write a path relative to mkdocs.yml")
+        for file in files:
+            if not file.endswith(SUFFIXES):
+                refuse(
+                    f"{file} is neither Markdown nor LaTeX", "Name files that end with .md, .markdown or .tex"
+                )
+            elif file in pages:
+                step = 'Take it out, and bind its numbers as [0.84]{value="..."}'
+                refuse(f"{file} is a page of the report, which is checked anyway", step)
+            elif not boundary.contains(resolve_path(root / file)):
+                refuse(f"{file} leads out of the repository", _COPY)
+            found[file] = None
+    if problems:
+        raise ReportError(*problems)
+    return tuple(found)
+
+
+def _glob_files(root: Path, pattern: str, boundary: Boundary) -> Iterator[str]:
+    """Yield the files that a pattern within the repository finds; hidden folders are not searched."""
+    fixed = os.path.normpath(os.path.join(os.path.realpath(root), pattern.partition("*")[0]))  # noqa: PTH118 - keeps links
+    if os.path.isabs(pattern) or not boundary.contains(fixed):  # noqa: PTH117 - as above
+        return
+    for path in root.glob(pattern):
+        file = os.path.relpath(path, root).replace(os.sep, "/")
+        hidden = any(part.startswith(".") and part != ".." for part in file.split("/"))
+        if not hidden and (path.is_file() or path.is_symlink()):
+            yield file
 
 
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:

@@ -184,15 +184,8 @@ def format_report_json(
     }
     lists: dict[str, Iterable[bytes | dict[str, Any]]] = {
         "pages": (_describe_page(page, report, outputs[page.path]) for page in report.pages),
-        "sources": (
-            pick(source.settings, "title", "description", "approximate", "illustrative")
-            | {
-                "name": source.name,
-                "provenance": source.settings.provenance.model_dump(exclude_none=True),
-                "files": [pick(file, "path", "size", "sha256") for file in source.files],
-            }
-            for source in report.list_sources()
-        ),
+        "documents": (_describe_document(page, report) for page in report.documents),
+        "sources": map(_describe_source, report.list_sources()),
         "problems": map(describe_diagnostic, report.problems),
     }
     if report.accepted:
@@ -222,6 +215,19 @@ def _format_lines(values: Iterable[bytes | dict[str, Any]]) -> Iterator[bytes]:
 def pick(one: object, *names: str) -> dict[str, Any]:
     """Return attributes of a value by name, in this order."""
     return {name: getattr(one, name) for name in names}
+
+
+def _describe_document(page: Page, report: Report) -> dict[str, Any]:
+    statements = report.statements.get(page.path, ())
+    return pick(page, "path", "title") | {"statements": [describe_statement(one) for one in statements]}
+
+
+def _describe_source(source: Source) -> dict[str, Any]:
+    return pick(source.settings, "title", "description", "approximate", "illustrative") | {
+        "name": source.name,
+        "provenance": source.settings.provenance.model_dump(exclude_none=True),
+        "files": [pick(file, "path", "size", "sha256") for file in source.files],
+    }
 
 
 def _describe_page(page: Page, report: Report, outputs: PageOutputs) -> bytes:

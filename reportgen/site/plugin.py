@@ -96,8 +96,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._in_place: Path | None = None  # the site if MkDocs writes it there, and nobody swaps it
         self.settings: ProjectSettings
         self._root: Path
-        # The last one is of the current language; most sites have one language.
-        self._assemblies: list[Assembly] = []
+        self._assemblies: list[Assembly] = []  # by language, the current one last; most sites have one
         self._store: PageStore | None = None
         self._nav: Navigation
         self._tree: NavigationTree
@@ -438,7 +437,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         hide_printed_problems()
         server.builder = build = ServedBuild(server.builder)
         server.set_app(answer_requests(server.serve_request, config.dev_addr.host, policy, build))
-        server.watch(str(self._root / self.settings.data_dir))
+        for name in (self.settings.data_dir, *self.make_project(config).documents):
+            server.watch(str(self._root / name))
         return server
 
     def _warn(self, problem: Diagnostic) -> None:

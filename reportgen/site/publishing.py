@@ -196,6 +196,7 @@ def _list_inputs(root: Path, config: MkDocsConfig, plugin: ReportPlugin) -> Iter
     yield _PACKAGE
     yield from (Path(folder) for folder in config.theme.dirs if Path(folder).name == "site_templates")
     yield from manifest.list_repository_files(root)
+    yield from (root / document.file for document in plugin.report.documents)
     for block in (block for page in plugin.report.pages for block in page.blocks):
         if isinstance(block.settings, AltairSettings):
             yield root / block.settings.function.partition(":")[0]

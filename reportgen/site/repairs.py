@@ -14,13 +14,16 @@ from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.statements import Truth
-from reportgen.settings.text import normalise_text
+from reportgen.narrative.documents import split_tex
+from reportgen.settings.text import normalise_text, write_tex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from reportgen.claims.finding import Candidate
     from reportgen.core.statements import Statement
+    from reportgen.draft.unbound import PageNumbers
 
 # Between two words of a binding: spaces, or a line break with the quote marks of the next line.
 _GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
@@ -39,6 +42,12 @@ class Repair(Struct, frozen=True, order=True):
     old: str
     new: str
     location: SourceLocation
+    ends: tuple[str, str]  # what is typed before and after the words
+
+    @property
+    def is_tex(self) -> bool:
+        """Whether the words are written in LaTeX."""
+        return self.location.file.endswith(".tex")
 
 
 def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
@@ -52,7 +61,8 @@ def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...
         if binding.in_notebook:
             continue
         if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
-            repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.location)
+            words = binding.words, judgement.repaired
+            repair = Repair(binding.start, binding.end, *words, binding.location, binding.ends)
             repairs.setdefault(binding.location.file, set()).add(repair)
     return {file: tuple(sorted(several)) for file, several in sorted(repairs.items())}
 
@@ -63,16 +73,18 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
         text = original.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ReportError(*(_report_changed_words(repair) for repair in repairs)) from error
-    # The draft counts CRLF as one character and does not count a byte order mark.
-    skipped = 1 if text.startswith("\ufeff") else 0
-    pairs = [match.start() - skipped - count for count, match in enumerate(re.finditer("\r\n", text))]
+    locate = _count_line_ends(text)
     parts, done, problems = [], 0, []
     for repair in sorted(repairs):
-        start, end = (n + skipped + bisect_left(pairs, n) for n in (repair.start, repair.end))
+        start, end = locate(repair.start), locate(repair.end)
         before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
         words = None
-        if before.rstrip(" \t\r\n>").endswith("[") and behind.lstrip(" \t\r\n>").startswith("]{"):
-            words = _replace_words(text[start:end], repair)
+        # In a document, quote marks around the words may be part of a comment's.
+        spaces = " \t\r\n>" if repair.ends[0] == "[" else " \t\r\n"
+        first, last = repair.ends
+        if before.rstrip(spaces).endswith(first) and behind.lstrip(spaces).startswith(last):
+            replace = _replace_tex if repair.is_tex else _replace_words
+            words = replace(text[start:end], repair)
         if words is None or start < done:
             problems.append(_report_changed_words(repair))
             continue
@@ -81,6 +93,13 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
     if problems:
         raise ReportError(*problems)
     return "".join([*parts, text[done:]]).encode("utf-8")
+
+
+def _count_line_ends(text: str) -> Callable[[int], int]:
+    """Return a function of a draft's offset, which counts CRLF as one and no byte order mark."""
+    skipped = 1 if text.startswith("\ufeff") else 0
+    pairs = [match.start() - skipped - count for count, match in enumerate(re.finditer("\r\n", text))]
+    return lambda offset: offset + skipped + bisect_left(pairs, offset)
 
 
 def _replace_words(raw: str, repair: Repair) -> str | None:
@@ -97,6 +116,20 @@ def _replace_words(raw: str, repair: Repair) -> str | None:
     matcher = SequenceMatcher(None, repair.old, repair.new, autojunk=False)
     return "".join(
         raw[places[start] : places[end]] if kind == "equal" else repair.new[first:last]
+        for kind, start, end, first, last in matcher.get_opcodes()
+    )
+
+
+def _replace_tex(raw: str, repair: Repair) -> str | None:
+    """Return the repaired words in LaTeX, or None if ``raw`` prints other words than the old ones."""
+    pieces = split_tex(raw)
+    if "".join(plain for plain, _ in pieces) != repair.old:
+        return None
+    matcher = SequenceMatcher(None, repair.old, repair.new, autojunk=False)
+    return "".join(
+        "".join(typed for _, typed in pieces[start:end])
+        if kind == "equal"
+        else write_tex(repair.new[first:last])
         for kind, start, end, first, last in matcher.get_opcodes()
     )
 
@@ -179,7 +212,8 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
         except OSError as error:
             message = f"this page cannot be read ({error.strerror or type(error).__name__})"
             raise make_error(file, message, "", Stage.NARRATIVE) from error
-        if b"{{" not in original:  # with variables, what was read is not what is written
+        # With variables, what was read is not what is written; documents have none.
+        if b"{{" not in original or several[0].ends[0] != "[":
             pages.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
     return tuple(pages)
 
@@ -194,3 +228,60 @@ def find_unrepaired(
         for one in statements
         if not one.as_expected and not (one.judgement.repaired and one.binding.location.file in files)
     )
+
+
+def plan_bindings(root: Path, pages: Iterable[PageNumbers]) -> tuple[PageRepair, ...]:
+    """Plan the bindings of numbers whose words leave no other fact.
+
+    Numbers where the syntax has no place for one are left out: in brackets, or at the start of a line.
+    """
+    planned = []
+    for found in pages:
+        path, text = root / found.page.file, found.page.text
+        original = path.read_bytes()
+        written = original.decode("utf-8", "replace")
+        if normalise_text(written) != text:
+            raise ReportError(_report_changed_page(found.page.file))
+        locate, parts, done, count = _count_line_ends(written), [], 0, 0
+        for _, match in found.unbound:
+            number = match.number
+            start, end = locate(number.start), locate(number.end)
+            bound = match.sure and write_binding(
+                written[start:end], match.sure, found.page.file, is_document=found.page.is_document
+            )
+            if bound and _has_place(text, number.start, number.end, found.page.file):
+                parts += [written[done:start], bound]
+                done, count = end, count + 1
+        if count:
+            fixed = "".join([*parts, written[done:]]).encode("utf-8")
+            planned.append(PageRepair(found.page.file, path, original, fixed, count))
+    return tuple(planned)
+
+
+def _report_changed_page(file: str) -> Diagnostic:
+    message = "this page has changed since it was read"
+    return Diagnostic(SourceLocation(file), message, "Run this again", Stage.NARRATIVE)
+
+
+def write_binding(words: str, candidate: Candidate, file: str, *, is_document: bool = False) -> str:
+    """Return words bound to a fact in the syntax of a file; empty if its name cannot be written there."""
+    call, of = candidate.call, candidate.of
+    if file.endswith(".tex"):
+        return "" if set(call) & set("#%{}\\~^") else f"\\rgvalue{{{call}}}{{{of}}}{{{words}}}"
+    if '"' in call or "--" in call or "|" in call:
+        return ""
+    named = f' of="{of}"' if of else ""
+    if is_document:
+        return f'<!-- rg value="{call}"{named} -->{words}<!-- /rg -->'
+    return f'[{words}]{{value="{call}"{named}}}'
+
+
+def _has_place(text: str, start: int, end: int, file: str) -> bool:
+    """Return whether a binding can stand here: not in brackets, nor where a comment would begin a line."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    rest = text[end : text.find("\n", end) if "\n" in text[end:] else len(text)]
+    if file.endswith(".tex"):
+        return True
+    in_brackets = line.rfind("[") > line.rfind("]") and "]" in rest
+    begins = not line.strip("> \t-+*0123456789.)")
+    return not in_brackets and not begins and re.search(r"\w[*_~]+$", line) is None

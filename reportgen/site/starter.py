@@ -119,6 +119,7 @@ def _read_refs(common: Path) -> Iterator[tuple[str, str]]:
 
 
 _STARTER, _WORKFLOWS = (Path(__file__).with_name(name) for name in ("starter", "starter_workflows"))
+_STYLE = Path(__file__).with_name("latex") / "reportgen.sty"
 # Names without their dot, so that the files are neither hidden in the package nor mistaken for its own.
 _DOTTED = {"gitignore": ".gitignore", "github": ".github"}
 _FOLDER = ".github/workflows"
@@ -213,6 +214,20 @@ def write_workflows(report: Path, names: Collection[str], requirement: str = "")
         step = "Compare it with what the guide shows" if exists else "Make its folder writable"
         raise make_error(str(error.filename), message, step) from error
     return tuple(written)
+
+
+def write_style(folder: Path) -> Path:
+    """Write ``reportgen.sty`` into an existing folder; raise a ReportError if it is there or cannot be."""
+    path = folder / _STYLE.name
+    try:
+        with path.open("xb") as file:
+            file.write(_STYLE.read_bytes())
+    except OSError as error:
+        exists = isinstance(error, FileExistsError)
+        message = "there is such a file" if exists else f"it cannot be written ({error.strerror})"
+        step = "Remove it to have it written again" if exists else "Name a folder that exists"
+        raise make_error(str(path), message, step) from error
+    return path
 
 
 def has_workflows(report: Path) -> bool:

@@ -91,7 +91,7 @@ def make_cited(folder: Path) -> Path:
     write_small_report(folder)
     settings = folder / "mkdocs.yml"
     citation = "      citation: {title: Small & new, authors: [{name: Ada Lovelace}]}"
-    text = settings.read_text("utf-8").replace("  - reportgen\n", f"  - reportgen:\n{citation}\n")
+    text = settings.read_text("utf-8").replace("  - reportgen:\n", f"  - reportgen:\n{citation}\n")
     settings.write_text(text.replace('!ENV [SITE_URL, ""]', ADDRESS), "utf-8")
     site = build(folder, environment={"SOURCE_DATE_EPOCH": "1790000000"})
     one_files = write_one_file(site, links="embedded"), write_one_file(site, links="relative")

@@ -1,0 +1,343 @@
+"""From a number in a sentence to the facts that it may be: one ranking for lists and for bindings.
+
+A number is held to be a fact if it is the fact's value at its own digits and unit. Which of several it is
+follows from the words of its clause: a series, and a word for the kind of fact, such as "ends" for ``final``.
+There is no language model, so a sentence that says it otherwise is left to its author.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from reportgen.claims.agreement import agrees, check_unit
+from reportgen.claims.fact_words import describe_fact
+from reportgen.claims.typed import Unit, read_typed
+from reportgen.core.statements import ExpressionError, Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from reportgen.claims.typed import Typed
+    from reportgen.core.statements import Fact, Scale
+
+
+class Topic(Struct, frozen=True):
+    """Facts that a text may be about, and what statements call their subject."""
+
+    of: str | None
+    names: tuple[str, ...]  # of source, benchmark and metric, as a sentence may have them
+    series: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    scale: Scale
+
+
+class FoundNumber(Struct, frozen=True):
+    """A number in prose with the sentence around it; offsets are in the text."""
+
+    start: int
+    end: int
+    words: str
+    sentence: str
+    place: int  # of the number in the sentence
+
+
+class Candidate(Struct, frozen=True):
+    """A fact that a number may be; of a larger ``rank``, more of its words stand near the number."""
+
+    rank: int
+    call: str
+    of: str | None
+    words: str  # the fact with its value
+    is_sure: bool = False  # whether the words leave no other fact
+
+
+class Match(Struct, frozen=True):
+    """What a number most likely is: its candidates, best first, or what the data say instead."""
+
+    number: FoundNumber
+    candidates: tuple[Candidate, ...] = ()
+    instead: str = ""  # a fact with its value that the sentence names, and that the number is not
+
+    @property
+    def sure(self) -> Candidate | None:
+        """The fact that can be written without asking."""
+        return self.candidates[0] if self.candidates and self.candidates[0].is_sure else None
+
+
+_MOST_SHOWN: Final = 3
+# The words that mean a kind of fact, as they begin.
+_CUES: Final = {
+    "final": "end(?!ow)|final|finish|settle|conclude|last (?:value|score|reading|checkpoint)",
+    "start": "start|begin|began|initial|first (?:value|score|reading|checkpoint)|climbs? from|rises? from",
+    "peak": "peak|best|highest|maximum|max",
+    "trough": "trough|lowest|worst|minimum|bottom|dip",
+    "peak_step": "peak|best|highest|maximum|max",
+    "trough_step": "trough|lowest|worst|minimum|bottom|dip",
+    "score": "scor|reach|achiev|attain|gets?|got|solve|obtain|answer|accura|result",
+    "low": "lower end|lower bound",
+    "high": "upper end|upper bound",
+    "difference": "differ|ahead|above|below|behind|leads?|margin|gap|better|worse|beat|trail|outperform",
+    "widest_gap": "widest|largest (?:gap|distance|difference)|furthest apart",
+    "widest_gap_step": "widest|largest (?:gap|distance|difference)|furthest apart",
+    "sd": "standard deviation|sd",
+    "volatility": "volatil",
+    "p_value": "p",
+}
+_CUE_PATTERNS: Final = {
+    name: re.compile(rf"\b(?:{words})\w*", re.IGNORECASE) for name, words in _CUES.items()
+}
+# Words for a quantity that is no metric of results, or for a number of somebody else, or of nobody.
+_FOREIGN_WORDS: Final = """
+    learning_rate* lr temperature top_p dropout clip* kl beta gamma alpha lambda momentum decay
+    warmup weight* batch* gpu* cpu* memory utilis* utiliz* hour* minute* second* day* epoch* token*
+    param* budget cost* price dollar* usd euro* power energy size* length* ratio* fraction* share*
+    threshold* target* goal* chance random* guess* expect* hope* predict* would could should might
+    if unless not never instead rather without et_al reported paper* previous* earlier prior
+    published leaderboard human* correlat* coefficient* loss* perplexity entropy reward* norm*
+    discount* smooth* quantile level* confidence significan* interval* agreement kappa noise rounded
+    about almost nearly roughly around approximately average* mean* median half twice double* per
+    each every version* seed* sample* problem* question* wide band* axis figure* table* section*
+    equation* appendix chapter line* page* citation ref*
+"""
+_FOREIGN: Final = re.compile(
+    r"\b(?:" + "|".join(_FOREIGN_WORDS.split()).replace("*", r"\w*").replace("_", r"[\s_-]") + r")\b",
+    re.IGNORECASE,
+)
+# What somebody else found, or what is not so: of the whole sentence, and not of the clause alone.
+_UNREAL: Final = re.compile(
+    r"\b(?:would|could|should|might|if|unless|not|never|instead|rather|et\s+al|reported|paper|previous\w*|earlier|prior"
+    r"|published|leaderboard|human\w*|expect\w*|hope\w*|predict\w*|target\w*|threshold\w*)\b",
+    re.IGNORECASE,
+)
+# Names that the data do not know: with a capital in a sentence, or with several capitals or digits anywhere.
+_PROPER: Final = re.compile(r"(?<![\w.-])[A-Z][\w-]*(?:[A-Z]|\d)[\w.-]*|(?<=[^.!?] )[A-Z][\w-]+")
+# Before a number that is a limit, and after one that is a share.
+_LIMIT: Final = re.compile(
+    r"\b(?:above|below|over|under|than|least|most|beyond|within|up to)\s*$", re.IGNORECASE
+)
+_SHARE: Final = re.compile(r"\s+of\s+(?:the\s+)?")
+_CLAUSE: Final = re.compile(
+    r"[;:()—]|,(?=\s)|\b(?:while|whereas|but|although|though|which|where|since|because|and)\b"
+)
+_STEP: Final = r"(?:steps?|iterations?|epochs?|updates?)"
+_NUMBER: Final = re.compile(
+    rf"(?<![\w.,/:$€£#@=±–^-])(?:p\s*[=<>≤]\s*|{_STEP}\s)?(?<![±])[+−-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)?(?:\.\d+|(?<=\d))"
+    rf"(?:\s?%|\s(?:percentage\s)?points?|\spp|\s{_STEP})?(?![\w^/]|[.,:]\d|\s?±|-\w)",
+    re.IGNORECASE,
+)
+_NAMED: Final = re.compile(
+    r"(?:\b(?:figures?|figs?\.?|tables?|sections?|sec\.?|eq\.?|equation|appendix|chapter|line|page|version|v|python|seeds?"
+    r"|top|level|no\.?|#)\s*|[\[(]\s*(?:[\d.,−-]+,\s*)?|±\s*)$",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(
+    r"(?<=[.!?])[)\"'”*_]*\s+(?=[A-Z\[\"“*_(\\<])|\n\s*\n|\n(?=\s*(?:[-*+|#]|\d+[.)])\s?)|\|"
+)
+
+
+def find_numbers(prose: str) -> Iterator[FoundNumber]:
+    """Yield the numbers of prose that could be facts, with their sentences.
+
+    Whole numbers without a unit are counts, years, versions and sizes; only steps and percentages are not.
+    """
+    start = 0
+    for end in (*(match.end() for match in _SENTENCE.finditer(prose)), len(prose)):
+        sentence = prose[start:end]
+        for match in _NUMBER.finditer(sentence):
+            words = match[0].strip()
+            is_count = re.fullmatch(r"[+−-]?[\d,]+", words) is not None
+            if is_count or not re.search(r"\d", words) or _NAMED.search(sentence[: match.start()]):
+                continue
+            first = match.start() + len(match[0]) - len(match[0].lstrip())
+            yield FoundNumber(start + first, start + first + len(words), words, sentence, first)
+        start = end
+
+
+def match_number(number: FoundNumber, topics: Sequence[Topic]) -> Match:
+    """Return the facts that a number may be, and whether its words leave one of them."""
+    found = [
+        candidate
+        for topic in topics
+        for fact in _list_agreeing(number.words, topic)
+        for candidate in [_rank_fact(number, fact, topic, topics)]
+    ]
+    found.sort(key=lambda one: -one.rank)
+    sure = [one for one in found if one.is_sure]
+    first = found[0] if found else None
+    if len(sure) != 1 or sure[0] != first:
+        found = [Candidate(one.rank, one.call, one.of, one.words) for one in found]
+    instead = "" if found else _find_contradiction(number, topics)
+    return Match(number, tuple(found[:_MOST_SHOWN]), instead)
+
+
+def _list_agreeing(words: str, topic: Topic) -> Iterator[Fact]:
+    try:
+        typed = read_typed(words, topic.scale)
+    except ExpressionError:
+        return
+    for fact in topic.facts:
+        if fact.value is None or fact.quantity in {Quantity.TRUTH, Quantity.NUMBER}:
+            continue
+        if _fits(typed, fact, topic.scale) and agrees(typed, float(fact.value), fact.quantity, topic.scale):
+            yield fact
+
+
+def _fits(typed: Typed, fact: Fact, scale: Scale) -> bool:
+    """Return whether somebody would type a number so for a fact: steps as steps, p values with their p."""
+    if check_unit(typed, fact.quantity, scale):
+        return False
+    steps = {Unit.STEP, Unit.STEPS, Unit.MOMENT, Unit.DURATION}
+    if fact.quantity in {Quantity.STEP, Quantity.STEPS}:
+        return typed.unit in steps
+    return typed.unit not in steps and (fact.quantity is not Quantity.PROBABILITY or typed.p)
+
+
+def _rank_fact(number: FoundNumber, fact: Fact, topic: Topic, topics: Sequence[Topic]) -> Candidate:
+    """Rank a fact by the words of its sentence, most by those of its clause."""
+    clause, place = _find_clause(number)
+    near = _find_series(number, clause, place, topic)
+    named = [name for name in fact.series if _find_name(name, number.sentence)]
+    cued = _is_cued(fact, number, clause, topic)
+    is_series = bool(fact.series) and (
+        near == fact.series[0] if len(fact.series) == 1 else len(named) == len(fact.series)
+    )
+    is_topic = any(_find_name(name, number.sentence) for name in topic.names)
+    is_own = is_topic or topic.of is None or len({one.of for one in topics}) == 1
+    is_sure = is_series and cued and is_own and not _is_foreign(number, fact.name, topics)
+    rank = (
+        8 * is_series + 4 * cued + 2 * len(named) + 2 * is_topic + (fact.name in {"final", "peak", "score"})
+    )
+    return Candidate(rank, fact.call, topic.of, describe_fact(fact, topic.scale), is_sure)
+
+
+def _is_cued(fact: Fact, number: FoundNumber, clause: str, topic: Topic) -> bool:
+    """Return whether a word for a kind of fact stands near a number.
+
+    With no such word in its clause, the whole sentence counts if it has words for one kind alone. A score is
+    what a number of a scored series is without any.
+    """
+    kinds = {one.name for one in topic.facts} & _CUES.keys()
+    near, around = (
+        {name for name in kinds if _CUE_PATTERNS[name].search(_hide_names(part, topic))}
+        for part in (clause, number.sentence)
+    )
+    steps = {name for name in kinds if name.endswith("_step")}
+    said = near or (around if len({name.removesuffix("_step") for name in around}) == 1 else set())
+    if fact.name == "score":
+        return not said - {"score"} - steps
+    return fact.name in said
+
+
+def _find_clause(number: FoundNumber, *, joined: bool = False) -> tuple[str, int]:
+    """Return the part of the sentence around a number, and where the number stands in it.
+
+    What "and" joins is one part if ``joined``.
+    """
+    sentence, place = number.sentence, number.place
+    ends = [one for one in _CLAUSE.finditer(sentence) if not (joined and one[0] == "and")]
+    start = max((one.end() for one in ends if one.end() <= place), default=0)
+    stop = place + len(number.words)
+    end = min((one.start() for one in ends if one.start() >= stop), default=len(sentence))
+    while start and not re.search("[A-Za-z]{2}", f"{sentence[start:place]} {sentence[stop:end]}"):
+        # A number alone in its clause, as in parentheses, belongs to what stands before it.
+        start = max((one.end() for one in ends if one.end() < start), default=0)
+    return sentence[start:end], place - start
+
+
+def _find_series(number: FoundNumber, clause: str, place: int, topic: Topic) -> str:
+    """Return the series that a number is about: the last before it, or the only one behind it in its clause.
+
+    With none in its clause, that of the sentence if it names one alone.
+    """
+    places = sorted(
+        (match.start(), name) for name in topic.series for match in _compile_name(name).finditer(clause)
+    )
+    before = [name for at, name in places if at < place]
+    behind = {name for at, name in places if at > place}
+    if before:
+        return before[-1] if len(set(before)) == 1 else ""
+    if behind:
+        return behind.pop() if len(behind) == 1 else ""
+    named = [name for name in topic.series if _find_name(name, number.sentence)]
+    return named[0] if len(named) == 1 else ""
+
+
+def _is_foreign(number: FoundNumber, kind: str, topics: Sequence[Topic]) -> bool:
+    """Return whether the words say that the number is none of these facts, or may be none."""
+    sentence, stop = number.sentence, number.place + len(number.words)
+    known = {name.casefold() for topic in topics for name in (*topic.names, *topic.series)}
+    parts = {part for name in known for part in re.split(r"[\s_@/-]+", name)} | known
+    if kind in {"low", "high"}:
+        parts |= {"interval", "intervals"}
+    plain, whole = _find_clause(number, joined=True)[0], sentence
+    for topic in topics:
+        plain, whole = _hide_names(plain, topic), _hide_names(whole, topic)
+    share = _SHARE.match(sentence, stop)
+    return (
+        any(match[0].rstrip(".-").casefold() not in parts for match in _PROPER.finditer(whole))
+        or any(match[0].casefold() not in parts for match in _FOREIGN.finditer(plain))
+        or _UNREAL.search(f"{whole[: number.place]} {plain}") is not None
+        or _LIMIT.search(sentence[: number.place]) is not None
+        or (share is not None and not any(_compile_name(name).match(sentence, share.end()) for name in known))
+        # One digit is too often right by chance.
+        or len(re.sub(r"^\D*0*\D*0*|\D", "", number.words)) < 2  # noqa: PLR2004
+    )
+
+
+def _find_contradiction(number: FoundNumber, topics: Sequence[Topic]) -> str:
+    """Return the only fact that the clause names, with its value, if the number is near it."""
+    clause, place = _find_clause(number)
+    if _is_foreign(number, "", topics):
+        return ""
+    said = []
+    for topic in topics:
+        try:
+            typed = read_typed(number.words, topic.scale)
+        except ExpressionError:
+            continue
+        near = _find_series(number, clause, place, topic)
+        for fact in topic.facts:
+            pattern = _CUE_PATTERNS.get(fact.name)
+            if (
+                fact.value is None
+                or pattern is None
+                or fact.series != (near,)
+                or not _fits(typed, fact, topic.scale)
+            ):
+                continue
+            if pattern.search(_hide_names(clause, topic)):
+                said.append(describe_fact(fact, topic.scale))
+    return said[0] if len(said) == 1 else ""
+
+
+def _hide_names(clause: str, topic: Topic) -> str:
+    """Replace names of the data, whose words say nothing about the kind of number."""
+    for name in (*topic.series, *topic.names):
+        clause = _compile_name(name).sub(lambda match: " " * len(match[0]), clause)
+    return clause
+
+
+def _find_name(name: str, text: str) -> bool:
+    return _compile_name(name).search(text) is not None
+
+
+def _compile_name(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name, whose words may be joined otherwise; Python stores the last ones."""
+    words = r"[\s_-]+".join(map(re.escape, filter(None, re.split(r"[\s_]+", name))))
+    return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
+
+
+def list_matches(prose: str, topics: Sequence[Topic]) -> Iterator[Match]:
+    """Yield what every number of a text may be, in order."""
+    yield from (match_number(number, topics) for number in find_numbers(prose))
+
+
+def rank_facts(words: str, topics: Iterable[Topic]) -> tuple[Candidate, ...]:
+    """Return the facts that a number alone, or the numbers of a sentence, may be, best first."""
+    known = tuple(topics)
+    numbers = list(find_numbers(words)) or [FoundNumber(0, len(words), words.strip(), words, 0)]
+    found = {one for number in numbers for one in match_number(number, known).candidates}
+    return tuple(sorted(found, key=lambda one: (-one.rank, one.call)))

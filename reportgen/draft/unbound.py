@@ -1,0 +1,113 @@
+"""Numbers in prose that no binding covers, and the facts of a page's sources that they may be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.claims.finding import Match, Topic, list_matches
+from reportgen.claims.vocabulary import collect_facts
+from reportgen.core.errors import Diagnostics, SourceLocation
+from reportgen.core.model import CurveRequest
+from reportgen.draft.blocks.draw_inputs import make_subject
+from reportgen.draft.blocks.results import ResultsStore, use_every_step
+from reportgen.narrative.documents import hide_all_but_prose
+from reportgen.narrative.topics import find_topics, iterate_topics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from reportgen.core.model import Request
+    from reportgen.draft.report import Report
+    from reportgen.narrative.topics import Topic as PageTopic
+    from reportgen.settings.inputs import Page
+
+
+class PageNumbers(Struct, frozen=True):
+    """The numbers of a page that could be facts: how many are bound, and the others with their places."""
+
+    page: Page
+    bound: int
+    unbound: tuple[tuple[SourceLocation, Match], ...]
+
+
+def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
+    """Find the unbound numbers of pages that an author wrote, and of documents.
+
+    Notebooks, and pages with variables or templates, are left out, as their text is elsewhere.
+    Raises a ``ReportError`` if the data are invalid.
+    """
+    pages = [one for one in report.pages if not (one.generated or one.template or one.variables)]
+    pages = [one for one in pages if ".ipynb" not in one.file]
+    by_page = {page.path: dict(_list_topics(page, report)) for page in (*pages, *report.documents)}
+    requests: dict[Request, None] = {}
+    for one in (topic.request for topics in by_page.values() for topic in topics.values()):
+        requests[one] = None
+        if isinstance(one, CurveRequest):
+            requests[use_every_step(one)] = None
+    answers = ResultsStore(root, report.sources, tuple(requests))
+    known: dict[str, Topic] = {}
+    return tuple(
+        _find_numbers(page, tuple(_make_topics(page, by_page[page.path], report, answers, known)))
+        for page in (*pages, *report.documents)
+    )
+
+
+def _find_numbers(page: Page, topics: tuple[Topic, ...]) -> PageNumbers:
+    unbound = []
+    for match in list_matches(hide_all_but_prose(page), topics):
+        start = match.number.start
+        line = page.text.count("\n", 0, start) + 1
+        place = SourceLocation(page.file, line, start - page.text.rfind("\n", 0, start))
+        unbound.append((place, match))
+    bound = sum(binding.kind == "value" for binding in page.bindings)
+    return PageNumbers(page, bound, tuple(unbound))
+
+
+def _list_topics(page: Page, report: Report) -> Iterator[tuple[str | None, PageTopic]]:
+    """Yield what statements of a page can be about, by ``of``; each request once, with its name as title.
+
+    A document may be about the benchmark of any page.
+    """
+    problems, place = Diagnostics(), SourceLocation(page.file)
+    with problems.collecting():
+        if page.is_document:
+            for one in report.pages:
+                benchmark = one.front_matter.benchmark
+                if benchmark and not one.generated and len(benchmark.sources) == 1:
+                    topic = find_topics(None, one, report.sources, place)[0]
+                    yield benchmark.source_name, replace(topic, title=benchmark.name)
+            return
+        seen = set[object]()
+        if page.front_matter.benchmark:
+            topic = find_topics(None, page, report.sources, place)[0]
+            seen.add(topic.request)
+            yield None, replace(topic, title=page.front_matter.benchmark.name)
+        for topic in iterate_topics(page, report.sources):
+            if topic.request not in seen:
+                seen.add(topic.request)
+                yield topic.part or topic.figure, topic
+
+
+def _make_topics(
+    page: Page,
+    topics: Mapping[str | None, PageTopic],
+    report: Report,
+    answers: ResultsStore,
+    known: dict[str, Topic],
+) -> Iterator[Topic]:
+    for of, topic in topics.items():
+        key = repr((of, topic.request, topic.higher_is_better, topic.percent))
+        if key not in known:
+            subject = make_subject(topic, SourceLocation(page.file), answers)
+            source = report.sources[topic.request.source]
+            # The mean of a problem's samples is what every score is, and nobody calls it so.
+            metric = "" if subject.scale.metric == "mean" else subject.scale.metric
+            named = (source.name, source.settings.title, topic.title, metric)
+            benchmark = getattr(topic.request, "benchmark", None)
+            names = tuple(dict.fromkeys(one for one in (*named, benchmark) if one))
+            known[key] = Topic(of, names, subject.series, collect_facts(subject), subject.scale)
+        yield known[key]
