@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pytest
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("content", "data", "examples", "README.md", "mkdocs.yml")
+PARTS = ("content", "data", "README.md", "mkdocs.yml")
 REPORTGEN = (sys.executable, "-m", "reportgen")
 # What a developer's shell or a CI server sets must not decide what a test sees.
 _UNSET = ("SOURCE_DATE_EPOCH", "MKDOCSCONFIG", "PYTHONHASHSEED")
