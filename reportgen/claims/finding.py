@@ -68,6 +68,7 @@ class Match(Struct, frozen=True):
 
 
 _MOST_SHOWN: Final = 3
+_LONGEST: Final = 2_000  # characters of a sentence; what is longer is none
 # The words that mean a kind of fact, as they begin.
 _CUES: Final = {
     "final": "end(?!ow)|final|finish|settle|conclude|last (?:value|score|reading|checkpoint)",
@@ -146,10 +147,14 @@ def find_numbers(prose: str) -> Iterator[FoundNumber]:
     start = 0
     for end in (*(match.end() for match in _SENTENCE.finditer(prose)), len(prose)):
         sentence = prose[start:end]
-        for match in _NUMBER.finditer(sentence):
+        for match in _NUMBER.finditer(sentence if len(sentence) <= _LONGEST else ""):
             words = match[0].strip()
             is_count = re.fullmatch(r"[+−-]?[\d,]+", words) is not None
-            if is_count or not re.search(r"\d", words) or _NAMED.search(sentence[: match.start()]):
+            if (
+                is_count
+                or not re.search(r"\d", words)
+                or _NAMED.search(sentence[max(0, match.start() - 40) : match.start()])
+            ):
                 continue
             first = match.start() + len(match[0]) - len(match[0].lstrip())
             yield FoundNumber(start + first, start + first + len(words), words, sentence, first)

@@ -354,8 +354,8 @@ def split_tex(raw: str) -> list[tuple[str, str]]:
 
 # Code, comments, tags, addresses, targets of links, attributes, notes and mathematics; headings.
 _NO_PROSE: Final = re.compile(
-    r"(`+)(?!`).+?(?<!`)\1(?!`)|<!--.*?-->|</?[A-Za-z][^<>]*>|https?://\S+|(?<=\])\([^()\n]*\)|(?<=\])\{[^{}]*\}"
-    r"|\[\^[^\]\n]*\]:?|\$[^$\n]+\$|\{\{.*?\}\}",
+    r"(`+)(?!`).{1,2000}?(?<!`)\1(?!`)|<!--.{0,20000}?-->|</?[A-Za-z][^<>]{0,2000}>|https?://\S+|(?<=\])\([^()\n]*\)|(?<=\])\{[^{}]*\}"
+    r"|\[\^[^\]\n]*\]:?|\$[^$\n]{1,2000}\$|\{\{.{0,2000}?\}\}",
     re.DOTALL,
 )
 _HEADING: Final = re.compile(r"^ {0,3}#.*$|^ {0,3}\[[^\]\n]*\]: .*$", re.MULTILINE)
