@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -286,7 +287,7 @@ def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -
         # The middle of the first series' worst and best value, in two digits.
         "level": None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}"),
         # A fiftieth of the range of possible values.
-        "margin": (bounds[1] - bounds[0]) / 50 if bounds else None,
+        "margin": (bounds[1] - bounds[0]) / 50 if bounds and all(map(math.isfinite, bounds)) else None,
         "count": 5.0,
     }
     chosen = [numbers.get(one.name) for one in kind.parameters if one.kind is not ParameterKind.SERIES]
