@@ -25,11 +25,11 @@ from reportgen.narrative.headings import strip_markup
 from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
 from reportgen.narrative.markup import find_fences
 from reportgen.settings.blocks import list_kinds
+from reportgen.site.navigation import group_rows
 from reportgen.site.outputs import (
     collect_search_text,
     count_statements,
     describe_truth,
-    group_rows,
     list_file_names,
     merge_single,
 )

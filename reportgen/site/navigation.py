@@ -1,10 +1,12 @@
-"""The list of pages beside each page: whole on a small site, the part near the page on a large one.
+"""The list of pages beside each page, whole on a small site, near the page on a large one; groups of pages.
 
 With the whole list on each page, a site would grow with the square of its number of pages.
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from mkdocs.structure import StructureItem
     from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
+
+    from reportgen.core.model import BenchmarkResult
 
 WHOLE_LIST: Final = "pages.html"
 """Address of the page that lists all pages, where the others do not."""
@@ -128,3 +132,17 @@ def _find_address(item: StructureItem) -> str:
     if item.is_section:
         return next(filter(None, map(_find_address, _list_children(item))), "")
     return getattr(item, "url", None) or ""
+
+
+_MANY_ROWS = 9  # rows of an overview that are grouped by folder
+
+
+def group_rows(rows: Sequence[BenchmarkResult]) -> list[tuple[str, list[BenchmarkResult]]]:
+    """Group the rows of an overview by the folder of their pages, if they are many and in several folders."""
+    grouped: dict[str, list[BenchmarkResult]] = defaultdict(list)
+    for row in rows:
+        grouped[row.page.rpartition("/")[0] if len(rows) >= _MANY_ROWS else ""].append(row)
+    if len(grouped) == 1:
+        return [("", list(rows))]
+    names = {folder: re.sub("[-_]+", " ", folder.rpartition("/")[2]) for folder in grouped}
+    return [(f"{names[folder][:1].upper()}{names[folder][1:]}", own) for folder, own in grouped.items()]

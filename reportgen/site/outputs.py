@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from functools import lru_cache
 from html import unescape
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import Cache
     from reportgen.core.errors import Diagnostic
-    from reportgen.core.model import BenchmarkResult, Shown
+    from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
     from reportgen.draft.accepting import AcceptedWarning
     from reportgen.draft.report import Report
@@ -409,9 +408,6 @@ def describe_source(source: Source) -> dict[str, Any]:
     }
 
 
-_MANY_ROWS = 9  # rows of an overview that are grouped by folder
-
-
 def merge_single(
     stack: Stack, figures: Sequence[Figure], folded: Sequence[ResultTable]
 ) -> tuple[Stack, list[str] | None]:
@@ -423,17 +419,6 @@ def merge_single(
     if not figure.caption:
         figure, stack = replace(figure, caption=stack.caption), replace(stack, caption="")
     return replace(stack, parts=(figure, *folded)), texts
-
-
-def group_rows(rows: Sequence[BenchmarkResult]) -> list[tuple[str, list[BenchmarkResult]]]:
-    """Group the rows of an overview by the folder of their pages, if they are many and in several folders."""
-    grouped: dict[str, list[BenchmarkResult]] = defaultdict(list)
-    for row in rows:
-        grouped[row.page.rpartition("/")[0] if len(rows) >= _MANY_ROWS else ""].append(row)
-    if len(grouped) == 1:
-        return [("", list(rows))]
-    names = {folder: re.sub("[-_]+", " ", folder.rpartition("/")[2]) for folder in grouped}
-    return [(f"{names[folder][:1].upper()}{names[folder][1:]}", own) for folder, own in grouped.items()]
 
 
 def collect_search_text(shown: Shown) -> str:

@@ -223,9 +223,10 @@ def draw_comparison(
     title = settings.title or f"{context.benchmark}: who is better than whom"
     answer = _write_comparison_answer(pairs, settings, scored, context)
     parts: list[Any] = [isolate_names(answer, pairs.series)]
+    about = ", these problems" if settings.estimand == THESE_PROBLEMS else ""
     if scored.comparisons:
         parts += [_build_matrix(f"{block_id}-pairs", title, pairs, scored, context)]
-        parts += [_draw_differences(f"{block_id}-differences", pairs, scored, context)]
+        parts += [_draw_differences(f"{block_id}-differences", pairs, scored, context, about)]
     how: list[str] = []
     shared = ""
     if scored.comparisons:
@@ -237,7 +238,6 @@ def draw_comparison(
         how += describe_comparisons(scored.comparisons, context, "pair")
         how += describe_noises(scored.comparisons, context)
         how += list_reasons((pair, "") for pair in scored.comparisons)
-    about = ", these problems" if settings.estimand == THESE_PROBLEMS else ""
     notes = list_found_notes(scored.problems.notes, pairs.series)
     mixed, protocol = list_protocol_notes(context, pairs.series)
     how += protocol
@@ -245,7 +245,7 @@ def draw_comparison(
     return Stack(
         id=block_id,
         title=title,
-        subtitle=f"{name_metric(settings.metric, context)}, paired by problem, every pair{about}",
+        subtitle="" if scored.comparisons else name_metric(settings.metric, context),
         parts=tuple(parts),
         caption=join_caption(sentences, context, pairs.series, how),
     )
@@ -302,11 +302,11 @@ def _build_matrix(
     )
 
 
-def _draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> Figure:
-    """Draw rows of differences to the reference, best series first."""
-    compared = pairs.against_reference
-    slots = pick_slots(pairs.series, context.slots)
-    rows = []
+def _draw_differences(
+    figure_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext, about: str
+) -> Figure:
+    """Draw rows of differences to the reference, best series first; ``about`` says of which problems."""
+    compared, slots, rows = pairs.against_reference, pick_slots(pairs.series, context.slots), []
     for pair in compared:
         verdict, minus = VERDICT_WORDS[pair.verdict], f"{pair.a} minus {pair.b}"
         text = f"missing: {pair.reason or 'no shared problem'}"
@@ -317,10 +317,10 @@ def _draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, con
             tip = (f"{minus}: {verdict}", _describe_difference(pair, context), shared)
         ends = (pair.low, pair.high) if pair.difference is not None else (None, None)
         rows.append(Row(pair.a, slots[pair.a], text, pair.difference, *ends, tip))
-    unit = "points" if is_percent(context) else "the unit of the scores"
     values = [end for pair in compared for end in (pair.difference, pair.low, pair.high)]
+    metric, level = name_metric(compared[0].metric, context), format_level(compared[0].level)
     title = f"Difference to {pairs.reference}"
-    how = f"{name_metric(compared[0].metric, context)}, mean and {format_level(compared[0].level)} CI"
+    how = f"{metric} paired by problem{about}, mean difference and {level} CI"
     words = FigureText(
         id=figure_id,
         kind="comparison",
@@ -332,7 +332,7 @@ def _draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, con
     )
     return draw_dot_plot(
         rows,
-        make_difference_axis(values, context, title=f"difference to {pairs.reference} in {unit}"),
+        make_difference_axis(values, context, title=f"{lower_axis_title(title)} in {_name_unit(context)}"),
         words,
         table=_build_table(scored, pairs, context),
         csv=write_pairs_csv(compared),
@@ -340,6 +340,10 @@ def _draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, con
         file_title=f"{context.benchmark}: {lower_axis_title(title)}",
         legend=tuple((row.name, row.slot) for row in rows),
     )
+
+
+def _name_unit(context: ScoreContext) -> str:
+    return "points" if is_percent(context) else "the unit of the scores"
 
 
 def _build_table(scored: BenchmarkScores, pairs: Pairs, context: ScoreContext) -> Table:
