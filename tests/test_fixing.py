@@ -151,7 +151,7 @@ def test_every_drift_in_documents_is_named(tmp_path: Path) -> None:
 
 LABEL = re.compile(r"\[([^][]+)\]\{([^{}]*)\}")
 WRITTEN = re.compile(r'\[([^][]+)\]\{value="([^"]*)"\}')
-SENTENCES = Path(__file__).parent / "data/sentences"
+SENTENCES = Path(__file__).parent / "sentences"
 BENCHMARKS = {
     "curves": ("math500", "{name: MATH500, source: math500, metric: validation score}"),
     "scores": ("model-comparison", "{name: Contest, source: model-comparison}"),

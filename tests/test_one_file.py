@@ -299,7 +299,7 @@ def test_a_report_that_trusts_nobody(tmp_path: Path) -> None:
     """Its pages hold scripts and a policy of their own, which the file replaces."""
     folder = write_small_report(tmp_path / "report")
     settings = folder / "mkdocs.yml"
-    text = settings.read_text("utf-8")
+    text = settings.read_text("utf-8").replace("  - reportgen.math\n", "")  # which may not go with it
     assert "  - reportgen:" in text
     settings.write_text(text.replace("  - reportgen:", "  - reportgen:\n      untrusted: true", 1), "utf-8")
     html = write_one_file(build(folder))

@@ -83,7 +83,7 @@ def mixed(draw: Draw) -> Figure:
 @pytest.fixture(scope="module")
 def spread(draw: Draw) -> Figure:
     """Series with their runs below them, and one with a single run."""
-    return draw("runs", repeated(RUNS))
+    return draw("run-scores", repeated(RUNS))
 
 
 def parsed(made: Figure) -> ET.Element:
@@ -120,7 +120,7 @@ def share(value: str | None) -> float:
     return float(str(value).removesuffix("%"))
 
 
-@pytest.mark.parametrize("kind", ["scores", "runs"])
+@pytest.mark.parametrize("kind", ["scores", "run-scores"])
 def test_no_name_breaks_a_picture(draw: Draw, kind: str) -> None:
     """Both pictures are XML of drawing elements only, and the specification is JSON, whatever the names."""
     # A file may hold no NUL, and a line break in a cell is one character.
@@ -174,7 +174,7 @@ def test_a_row_of_a_difference_isolates_its_series(draw: Draw) -> None:
     assert [label.lstrip("−+") for label in labels] == [f"{abs(tick) * 100:.0f}" for tick in ticks]
 
 
-@pytest.mark.parametrize("kind", ["scores", "runs"])
+@pytest.mark.parametrize("kind", ["scores", "run-scores"])
 def test_dots_and_intervals_stand_at_their_values(draw: Draw, kind: str) -> None:
     """In percent of the plot's width, inside of it, and the dot within its interval."""
     made = draw(kind, repeated({str(n): (0.1 * n, 0.1 * n + 0.04 * (n % 3)) for n in range(10)}))
@@ -309,7 +309,7 @@ def test_an_axis_of_scores_shows_them_all_and_nothing_beyond_their_range(
 ) -> None:
     """With labels in percent, also for one value, equal ones and none."""
     table = repeated({str(n): (value,) for n, value in enumerate(values)}) if values else answers({"A": None})
-    made = draw("runs" if values else "scores", table)
+    made = draw("run-scores" if values else "scores", table)
     (low, high), ticks, labels = axis_of(made)
     assert 0 <= low < high <= 1
     assert all(low <= value <= high for value in values)

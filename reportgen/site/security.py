@@ -113,15 +113,8 @@ EXTENSIONS: Final = frozenset(
         *("abbr", "admonition", "attr_list", "codehilite", "def_list", "fenced_code", "footnotes", "meta"),
         *("nl2br", "sane_lists", "smarty", "tables", "toc", "wikilinks"),
         *("pymdownx.betterem", "pymdownx.caret", "pymdownx.details", "pymdownx.highlight"),
-        *("pymdownx.inlinehilite", "pymdownx.keys", "pymdownx.magiclink", "pymdownx.mark"),
-        *(
-            "pymdownx.smartsymbols",
-            "pymdownx.superfences",
-            "reportgen.guard",
-            "pymdownx.tabbed",
-            "pymdownx.quotes",
-            "pymdownx.tasklist",
-        ),
+        *("pymdownx.inlinehilite", "pymdownx.keys", "pymdownx.magiclink", "pymdownx.mark", "pymdownx.quotes"),
+        *("pymdownx.smartsymbols", "pymdownx.superfences", "pymdownx.tabbed", "pymdownx.tasklist"),
         *("pymdownx.tilde", "reportgen.guard"),
     )
 )
