@@ -121,7 +121,7 @@ def review_items(listed: Sequence[Runs]) -> list[NumberChange]:
         )
         for one in ("added", "removed")
     ]
-    return _review("```runs\nsource: many\n```\n", "series,run,problem,score", rows)
+    return _review("```run-scores\nsource: many\n```\n", "series,run,problem,score", rows)
 
 
 def review_given(before: FloatArray, after: FloatArray, errors: tuple[float, float]) -> list[NumberChange]:

@@ -281,7 +281,7 @@ def _describe_entry(entry: AnchorLink) -> dict[str, Any]:
 # unknown: with one of these, every build is a full one.
 _KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
 _KNOWN_EXTENSIONS = re.compile(
-    r"[^.]+|(?:markdown\.extensions|material\.extensions|pymdownx)\..+|reportgen\.guard"
+    r"[^.]+|(?:markdown\.extensions|material\.extensions|pymdownx)\..+|reportgen\.(?:guard|math)"
 )
 _READING_EXTENSIONS = {"pymdownx.snippets", "pymdownx.b64"}
 # What determines a site besides its files. The address that workflows set is known.
