@@ -159,22 +159,8 @@ def fix(config_file: Path, *, write: bool) -> None:
             report, problems = draft_report(config_file, progress=advance)
         statements = [one for several in report.statements.values() for one in several]
         pages = plan_repairs(config_file.resolve().parent, statements)
-    _print_repairs(pages)
     unrepaired = find_unrepaired(statements, pages)
-    if write:
-        with report_problems("only the pages named above were written"):
-            for page in pages:
-                page.write()
-                print_line(f"{page.file}: written", err=True)
-    # The summary and what is left to do are on stderr: stdout has the diff.
-    values = format_count(sum(page.values for page in pages), "value")
-    where = format_count(len(pages), "page")
-    if not pages:
-        click.echo("Nothing to fix.", err=True)
-    elif write:
-        click.echo(f"Corrected {values} in {where}.", err=True)
-    else:
-        click.echo(f"{values} in {where} to correct: reportgen fix --write writes them.", err=True)
+    _show_repairs(pages, "fix", "correct", "Corrected", "value", write=write)
     if left := [one for one in problems if one.location in unrepaired]:
         click.echo(f"\n{format_count(len(left), 'statement')} left for you:", err=True)
     for problem in left:
@@ -222,7 +208,6 @@ def bind(pages: tuple[Path, ...], config_file: Path, *, write: bool) -> None:
       reportgen bind
       reportgen bind README.md --write
     """
-    from reportgen.core.words import format_count
     from reportgen.draft.unbound import find_unbound
     from reportgen.site.checking import draft_report
     from reportgen.site.repairs import plan_bindings
@@ -235,25 +220,35 @@ def bind(pages: tuple[Path, ...], config_file: Path, *, write: bool) -> None:
         found = find_unbound(report, root)
         found = tuple(one for one in found if not chosen or (root / one.page.file).resolve() in chosen)
         planned = plan_bindings(root, found)
-    _print_repairs(planned)
-    if write:
-        with report_problems("only the pages named above were written"):
-            for page in planned:
-                page.write()
-                print_line(f"{page.file}: written", err=True)
-    values = format_count(sum(page.values for page in planned), "number")
-    where = format_count(len(planned), "page")
-    if not planned:
-        click.echo("Nothing to bind.", err=True)
-    elif write:
-        click.echo(f"Bound {values} in {where}.", err=True)
-    else:
-        click.echo(f"{values} in {where} to bind: reportgen bind --write writes them.", err=True)
+    _show_repairs(planned, "bind", "bind", "Bound", "number", write=write)
     sys.exit(1 if planned and not write else 0)
 
 
-def _print_repairs(pages: Iterable[PageRepair]) -> None:
-    """Print what would be written as a patch."""
+def _show_repairs(
+    pages: Sequence[PageRepair], command: str, to_do: str, done: str, noun: str, *, write: bool
+) -> None:
+    """Print what would be written as a patch, and write it if that was chosen.
+
+    The summary is on stderr: stdout has the patch.
+    """
+    from reportgen.core.words import format_count
+
+    _print_patch(pages)
+    if write:
+        with report_problems("only the pages named above were written"):
+            for page in pages:
+                page.write()
+                print_line(f"{page.file}: written", err=True)
+    count, where = format_count(sum(page.values for page in pages), noun), format_count(len(pages), "page")
+    if not pages:
+        click.echo(f"Nothing to {command}.", err=True)
+    elif write:
+        click.echo(f"{done} {count} in {where}.", err=True)
+    else:
+        click.echo(f"{count} in {where} to {to_do}: reportgen {command} --write writes them.", err=True)
+
+
+def _print_patch(pages: Iterable[PageRepair]) -> None:
     for page in pages:
         shown = sys.stdout.isatty()
         for line in page.difference.split("\n")[:-1]:
