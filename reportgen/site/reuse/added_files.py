@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 def add_files(
     files: Files, config: MkDocsConfig, outputs: Mapping[str, bytes | CachedText], *, are_listed: bool
 ) -> Files:
-    """Return a site's files with those that a report adds.
+    """Return a site's files with those that a report adds, without compiled modules of its theme.
 
+    MkDocs takes a module that another process is just writing for a picture or a font: it is gone at once.
     ``outputs`` has the content of each by its path from the site's root. They are thousands in a large
     report: they need not be listed if no other plugin lists files.
     """
+    for file in [file for file in files if "__pycache__/" in file.src_uri]:
+        files.remove(file)
     if not are_listed:
         return _WithOutputs(files, config, outputs)
     for path, content in outputs.items():
