@@ -31,6 +31,9 @@ def free_port() -> int:
 def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A small report, served."""
     folder = write_report(tmp_path_factory.mktemp("served") / "report")
+    (folder / "content" / "idea.md").write_text(
+        "---\ndraft: true\n---\n\n```curve\nsource: runs\n```\n", "utf-8"
+    )
     with serving(folder, free_port(), *request.param) as port:
         yield port
 
@@ -58,6 +61,11 @@ def test_own_names_are_answered(port: int) -> None:
     for host in names:
         status, _, text = get(port, "/", host)
         assert (status, "<title>" in text) == (200, True), host
+
+
+def test_drafts_are_shown_whole(port: int) -> None:
+    """With their figures, which the draft of the report made."""
+    assert '<figure class="rg-figure' in get(port, "/idea/")[2]
 
 
 def test_other_names_are_refused(port: int) -> None:

@@ -373,7 +373,7 @@ def generate_text(benchmark: Benchmark, score_blocks: Sequence[str] = ()) -> str
     shown = "the figures and tables come" if len(score_blocks) > 1 else "the figure and the table come"
     parts = (
         f"---\n{_write_yaml(front)}---",
-        f"# {_escape(benchmark.name)}",
+        f"# {escape_markdown(benchmark.name)}",
         f"Nobody has written about this benchmark yet: {shown} from its data alone.",
         *drawn,
     )
@@ -424,7 +424,7 @@ def _write_yaml(values: Mapping[str, object], indent: str = "") -> str:
     return "".join(lines)
 
 
-def _escape(words: str) -> str:
+def escape_markdown(words: str) -> str:
     """Return words as Markdown that shows them literally: on one line, without markup or HTML."""
 
     def encode(match: re.Match[str]) -> str:

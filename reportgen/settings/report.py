@@ -102,6 +102,14 @@ class Benchmark(Settings):
         return placed
 
 
+class PageSearch(Settings):
+    """What search does with a page; themes have other keys, too."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    exclude: bool = Field(False, description="Leave the page out of the search.")
+
+
 class FrontMatter(Settings):
     """The keys of a page's front matter that reportgen reads."""
 
@@ -112,6 +120,9 @@ class FrontMatter(Settings):
     date: str | None = Field(
         None, description="When the page was published, such as 2026-11-20; it is then an entry of the feed."
     )
+    draft: bool = Field(False, description="Show the page in reportgen serve only.")
+    tags: tuple[Name, ...] = Field((), description="Words that group pages; a page Tags lists them.")
+    search: PageSearch = Field(default_factory=PageSearch, description="What search does with the page.")
     benchmark: Benchmark | None = Field(None, description="The benchmark this page is about.")
     benchmarks: tuple[Benchmark, ...] = Field((), description="Benchmarks that get a page of their own.")
     labels: Labels = Field(default_factory=dict, description=LABELS)

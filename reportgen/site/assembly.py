@@ -25,7 +25,7 @@ from reportgen.figures.text import name_view
 from reportgen.narrative.markdown_extensions import ELEMENT
 from reportgen.narrative.references import add_to_contents, name_blocks, number_blocks
 from reportgen.narrative.topics import list_page_sources
-from reportgen.site.citation import format_apa, format_bibtex
+from reportgen.site.citation import describe_citation, format_apa, format_bibtex
 from reportgen.site.fragments import (
     BADGE,
     CHECKED,
@@ -39,6 +39,7 @@ from reportgen.site.fragments import (
     render_block,
     render_view,
 )
+from reportgen.site.navigation import locate_tags
 from reportgen.site.outputs import (
     describe_accepted,
     describe_source,
@@ -149,7 +150,7 @@ class Assembly:
             **dict.fromkeys(("og_image", "description", "published"), ""),
         }
         self._pages = {page.path: page for page in report.pages}
-        self._addresses: Mapping[str, str] = {}
+        self._addresses = self._tags = dict[str, str]()
         self._jobs, self._last_build, self._seen, self._cited = jobs, last_build, seen, cited
         self._feed_id, self._serving, self._additions, self._review = feed_id, serving, additions, "review"
         self._views, self._all_sources = dict[str, str](), repr(self.context["all_sources"])
@@ -187,9 +188,10 @@ class Assembly:
             if path.suffix in {".css", ".woff2", ".txt"}:
                 yield f"{assets}/fonts/{path.name}", path.read_bytes()
 
-    def set_addresses(self, addresses: Mapping[str, str]) -> None:
+    def set_addresses(self, addresses: dict[str, str]) -> None:
         """Store the address of each page, by its path below the content folder."""
         self._addresses = addresses
+        self._tags = locate_tags(self.report.pages, addresses)
 
     def list_ids(self, path: str) -> Iterator[str]:
         """List the ids on a page that links may target: those of its blocks and statements."""
@@ -286,10 +288,10 @@ class Assembly:
             if one.problem.location.file == page.file
             or any(replace(one.problem, id="") in source.warnings for source in opened)
         ]
-        description, published = (page.front_matter.description or "", page.front_matter.date or "")
-        own = {"sources": sources, "og_image": card, "description": description, "published": published}
-        own["accepted"] = accepted
-        return self.context | own
+        front = page.front_matter
+        own = {"sources": sources, "og_image": card, "accepted": accepted, "published": front.date or ""}
+        tags = [(tag, get_relative_url(self._tags[tag], url)) for tag in dict.fromkeys(front.tags)]
+        return self.context | own | {"description": front.description or "", "tags": tags}
 
     def describe_inputs(self, path: str) -> Iterator[str]:
         """Describe what a page's converted Markdown shows of the report, as parts of a key."""
@@ -412,16 +414,15 @@ class Assembly:
                 if not (self._last_build and self._last_build.link(name, job.key, site)):
                     _write(site / name, job())
         stated: dict[str, object] = {"feed_id": self._feed_id} if self._feed_id else {}
-        if self._cited:
-            citation = self._cited.citation
-            stated["authors"] = [author.name for author in citation.authors]
-            stated |= {name: text for name in ("version", "doi") if (text := getattr(citation, name))}
+        stated |= describe_citation(self._cited)
         report = format_report_json(self.report, self.outputs, self._provenance, stated)
         _write(site / self._folder / "report.json", *report)
         _write(site / ".nojekyll")
         file = site / "search" / "search_index.json"
         if searches and file.is_file():
-            for name, script in make_index_scripts(index or msgspec.json.decode(file.read_bytes())):
+            hidden = {self._addresses.get(p.path) for p in self.report.pages if p.front_matter.search.exclude}
+            whole = index or msgspec.json.decode(file.read_bytes())
+            for name, script in make_index_scripts(whole, hidden):
                 _write(file.with_name(name), script.encode())
             _write(file.with_name("lunr.js"), find_lunr().read_bytes())
             file.unlink()

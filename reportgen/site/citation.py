@@ -68,6 +68,15 @@ def find_cited_report(settings: ProjectSettings, config: MkDocsConfig, root: Pat
     return CitedReport(title, abstract or "", citation, provenance.date, provenance.commit, url)
 
 
+def describe_citation(report: CitedReport | None) -> dict[str, object]:
+    """Describe in ``report.json`` how the report is cited, if that is known."""
+    if report is None:
+        return {}
+    citation = report.citation
+    stated: dict[str, object] = {"authors": [author.name for author in citation.authors]}
+    return stated | {name: text for name in ("version", "doi") if (text := getattr(citation, name))}
+
+
 def format_bibtex(report: CitedReport) -> str:
     """Format a BibTeX entry of type ``misc``, which every style knows."""
     citation = report.citation

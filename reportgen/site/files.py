@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import warnings
+from contextlib import suppress
 from copy import copy
 from html import escape, unescape
 from pathlib import Path
@@ -26,6 +27,8 @@ from reportgen.narrative.documents import SUFFIXES
 from reportgen.narrative.headings import find_headings
 from reportgen.narrative.markup import strip_bindings
 from reportgen.narrative.notebooks import replace_cells
+from reportgen.narrative.templates import split_front_matter
+from reportgen.settings.loading import load_front_matter
 from reportgen.settings.report import Project
 from reportgen.site.replacing.locations import Output
 
@@ -199,7 +202,21 @@ def list_content_files(config: MkDocsConfig, root: Path) -> Files:
         problems += theme.files.values()
     if problems:
         raise ReportError(*problems)
+    mark_drafts(files, config)  # reading a pipe would wait forever
     return files
+
+
+def mark_drafts(files: Files, config: MkDocsConfig) -> None:
+    """Make pages with ``draft: true`` in their front matter drafts, as ``draft_docs`` does by their paths.
+
+    What is wrong with a page is reported when it is read.
+    """
+    set_exclusions(files, config)
+    for file in files.documentation_pages():
+        with suppress(OSError, ValueError, ReportError):
+            front_matter, _, _ = split_front_matter(file.content_string, file.src_uri)
+            if "draft" in front_matter and load_front_matter(front_matter, file.src_uri).draft:
+                file.inclusion = InclusionLevel.DRAFT
 
 
 def filter_shown(files: Files) -> Iterator[File]:
@@ -284,7 +301,9 @@ def _refuse_outward(place: SourceLocation, target: str) -> Diagnostic:
     return Diagnostic(place, f"this link leads out of the repository, to {target!r}", _COPY, Stage.SITE)
 
 
-def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
+def make_project(
+    config: MkDocsConfig, root: Path, settings: ProjectSettings, *, with_drafts: bool = False
+) -> Project:
     """Return the report that a ``mkdocs.yml`` in ``root`` describes.
 
     Raises a ReportError if something in the content folder may not be published (see ``list_content_files``),
@@ -303,16 +322,18 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
         files = plugin.on_files(files, config=config)
     set_exclusions(files, config)
     # A script that mkdocs-jupyter shows as a notebook has no Markdown to read.
-    paths = [file.src_uri for file in files.documentation_pages() if not file.src_uri.endswith(".py")]
+    is_shown = InclusionLevel.is_in_serve if with_drafts else InclusionLevel.is_included
+    pages = files.documentation_pages(inclusion=is_shown)
+    paths = [file.src_uri for file in pages if not file.src_uri.endswith(".py")]
     # Pages in ``nav`` of ``mkdocs.yml`` come first, in its order.
     listed = (path for path in _list_nav(config.nav) if path in paths)
     settings = settings.model_copy(update={"variables": {**config.extra, **settings.variables}})
-    pages = tuple(dict.fromkeys((*listed, *paths)))
+    ordered = tuple(dict.fromkeys((*listed, *paths)))
     # Documents are checked once, with the default language.
     patterns = () if find_language_folder(config) else settings.documents
-    documents = list_documents(root, patterns, {f"{name}/{page}" for page in pages})
+    documents = list_documents(root, patterns, {f"{name}/{page}" for page in ordered})
     macros = any(name in config.plugins for name in _REPLACING)
-    return Project(root, name, pages, settings, macros=macros, documents=documents)
+    return Project(root, name, ordered, settings, macros=macros, documents=documents)
 
 
 def list_documents(root: Path, patterns: Iterable[str], pages: Collection[str]) -> tuple[str, ...]:

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from html import unescape
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from msgspec import Struct
 
+from reportgen.narrative.headings import find_headings
+from reportgen.narrative.pages import escape_markdown
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mkdocs.structure import StructureItem
     from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
 
     from reportgen.core.model import BenchmarkResult
+    from reportgen.settings.inputs import Page as ReportPage
 
 WHOLE_LIST: Final = "pages.html"
 """Address of the page that lists all pages, where the others do not."""
@@ -132,6 +138,30 @@ def _find_address(item: StructureItem) -> str:
     if item.is_section:
         return next(filter(None, map(_find_address, _list_children(item))), "")
     return getattr(item, "url", None) or ""
+
+
+TAGS: Final = "tags.md"
+"""Path of the page that lists the pages with each tag, unless the author has one."""
+
+
+def write_tags(pages: Iterable[ReportPage]) -> str:
+    """Return the Markdown of a page with a heading for each tag and links to the pages that have it."""
+    by_tag: dict[str, list[str]] = defaultdict(list)
+    for page in pages:
+        for tag in dict.fromkeys(page.front_matter.tags):
+            by_tag[tag].append(f"- [{escape_markdown(page.title)}]({quote(page.path)})")
+    listed = sorted(by_tag.items(), key=lambda item: (item[0].casefold(), item[0]))
+    return "\n\n".join(
+        ["# Tags", *("\n".join([f"## {escape_markdown(tag)}\n", *own]) for tag, own in listed)]
+    )
+
+
+def locate_tags(pages: Sequence[ReportPage], addresses: Mapping[str, str]) -> dict[str, str]:
+    """Return the address of each tag in the page of tags, or of the author's page of this name."""
+    own = any(page.path == TAGS for page in pages)
+    headings = [heading for heading in find_headings(write_tags(pages)) if heading.level > 1]
+    address = addresses.get(TAGS, "")
+    return {unescape(one.words): address if own else f"{address}#{one.id}" for one in headings}
 
 
 _MANY_ROWS = 9  # rows of an overview that are grouped by folder

@@ -23,7 +23,7 @@ from reportgen.settings.blocks import is_authored
 from reportgen.settings.text import read_caption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.core.errors import Diagnostic
@@ -340,18 +340,22 @@ _SETTINGS = ("lang", "separator", "min_search_length")
 _LARGEST_PART = 128_000  # characters of a part of the texts; a browser indexes it in a moment
 
 
-def make_index_scripts(index: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def make_index_scripts(
+    index: Mapping[str, Any], hidden: Container[str | None] = ()
+) -> Iterator[tuple[str, str]]:
     """Yield classic scripts, with their names, that pass MkDocs' search index to the theme.
 
     ``titles.js`` has the settings that a search needs, address and title of each document (as text; MkDocs
     writes HTML), and the number of the first document of each part of the texts. An address on the page of
     the one before is ``#`` and the id; the first page has an empty address. ``texts-0.js`` and so on have the
-    texts. No script contains a character that can end it or a line of it.
+    texts. Pages at ``hidden`` addresses are left out. No script contains a character that can end it or a
+    line of it.
     """
     config = {key: index["config"][key] for key in _SETTINGS if key in index["config"]}
-    pages = (doc["location"].partition("#")[0] for doc in index["docs"])
+    listed = [doc for doc in index["docs"] if doc["location"].partition("#")[0] not in hidden]
+    pages = (doc["location"].partition("#")[0] for doc in listed)
     order = {page: place for place, page in enumerate(dict.fromkeys(["", *pages]))}
-    docs = sorted(index["docs"], key=lambda doc: order[doc["location"].partition("#")[0]])
+    docs = sorted(listed, key=lambda doc: order[doc["location"].partition("#")[0]])
     entries: list[list[str]] = []
     starts: list[int] = []
     parts: list[list[str]] = []

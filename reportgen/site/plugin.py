@@ -261,7 +261,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         taken = {file.dest_uri for file in files}
         fonts = config.theme.name != "reportgen"
         outputs = dict(self._assembly.list_files(ASSETS, taken, fonts=fonts))
-        return add_files(files, config, outputs, are_listed=self._store is None)
+        return add_files(files, config, outputs, self.report.pages, are_listed=self._store is None)
 
     @event_priority(-150)
     def on_nav(self, nav: Navigation, *, files: Files, **_: object) -> Navigation:
@@ -278,7 +278,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if config.validation.links.anchors >= logging.INFO:
             for problem in find_missing_anchors(files, self._content, self._assembly.list_ids):
                 self._warn(problem)
-        self._assembly.set_addresses({file.src_uri: file.url for file in files.documentation_pages()})
+        self._assembly.set_addresses({file.src_uri: file.url for file in files})
         self._tree = NavigationTree(self._nav)
         if self._store:
             self._store.find_rendered(files, self._tree, config)
@@ -447,4 +447,4 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def make_project(self, config: MkDocsConfig) -> Project:
         """Return the report that these settings describe."""
-        return make_project(config, self._root, self.settings)
+        return make_project(config, self._root, self.settings, with_drafts=self._serving)

@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.structure.files import File, Files
 
+from reportgen.site.files import make_page, mark_drafts
+from reportgen.site.navigation import TAGS, write_tags
 from reportgen.site.reuse.manifest import link
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.core.cache import CachedText
+    from reportgen.settings.inputs import Page
 
 
 def add_files(
-    files: Files, config: MkDocsConfig, outputs: Mapping[str, bytes | CachedText], *, are_listed: bool
+    files: Files,
+    config: MkDocsConfig,
+    outputs: Mapping[str, bytes | CachedText],
+    pages: Sequence[Page],
+    *,
+    are_listed: bool,
 ) -> Files:
     """Return a site's files with those that a report adds, without compiled modules of its theme.
+
+    Pages that their front matter calls drafts become drafts, and in our theme a page lists those with tags.
 
     MkDocs takes a module that another process is just writing for a picture or a font: it is gone at once.
     ``outputs`` has the content of each by its path from the site's root. They are thousands in a large
@@ -28,6 +38,10 @@ def add_files(
     """
     for file in [file for file in files if "__pycache__/" in file.src_uri]:
         files.remove(file)
+    mark_drafts(files, config)
+    tagged = any(page.front_matter.tags for page in pages) and config.theme.name == "reportgen"
+    if tagged and files.get_file_from_path(TAGS) is None:
+        files.append(make_page(config, TAGS, write_tags(pages)))
     if not are_listed:
         return _WithOutputs(files, config, outputs)
     for path, content in outputs.items():
