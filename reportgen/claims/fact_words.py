@@ -52,7 +52,7 @@ _HEADS = {
     "gap": "{0} − {1} is",
     "widest_gap": "{0} and {1} are furthest apart by",
     "widest_gap_step": "{0} and {1} are furthest apart at",
-    "crossings": "The number of times that {0} and {1} change places is",
+    "crossings": "The number of lead changes between {0} and {1} is",
     "volatility": "The volatility of {0} is",
     "band_width": "The width of the band of {0} is",
     "score": "{0} scores",

@@ -73,7 +73,7 @@ steps_to(s, level): step: The step at which the curve first reaches the level, i
 gap(a, b, x): difference: The value of a minus that of b at step x.
 widest_gap(a, b): difference: The largest distance between the two curves.
 widest_gap_step(a, b): step: The step at which the two are furthest apart.
-crossings(a, b): number: How often the two change places between the ends.
+crossings(a, b): number: How often the lead changes between the two.
 volatility(s): difference: The standard deviation of the changes from step to step, with the trend taken out.
 band_width(s, x): difference: The width of the band at step x.
 """

@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 _BANDS = {
     "ci": (
         "{level} CI",
-        "{level} CI of the mean across runs (Student t{scale}), at each step by itself",
+        "pointwise {level} CI of the mean across runs (Student t{scale})",
     ),
     "simultaneous": (
         "{level} simultaneous",
         "the whole mean curve of runs like these lies in it with {level} confidence (Bonferroni{scale})",
     ),
-    "se": ("± standard error", "standard error of the mean across runs{cut}, at each step by itself"),
-    "sd": ("± SD", "standard deviation across runs{cut}, at each step by itself"),
-    "range": ("range", "smallest to largest run, at each step by itself"),
-    "iqr": ("IQR", "middle half of the runs at each step by itself, with the median as the line"),
+    "se": ("± standard error", "standard error of the mean across runs at each step{cut}"),
+    "sd": ("± SD", "standard deviation across runs at each step{cut}"),
+    "range": ("range", "smallest to largest run at each step"),
+    "iqr": ("IQR", "middle half of the runs at each step, with the median as the line"),
 }
 _MOST_NAMES = 6
 _GIVEN_BANDS: Final = {
-    "low and high": "interval given by the input (low and high)",
+    "low and high": "intervals as supplied (low and high)",
     "standard errors of scores": (
         "{level} CI of each score for problems like these (Student's t on the logit scale)"
     ),
     "minimum and maximum": (
-        "from the smallest to the largest of the values that a point stands for, as given by the input"
+        "from the smallest to the largest of the values that a point stands for, as supplied"
     ),
 }
 
@@ -62,9 +62,7 @@ def describe_given_band(curve_set: CurveSet) -> str:
     """Return what the intervals of the input are."""
     level = f"{curve_set.level * 100:g}%"
     scale = describe_scale(curve_set.curves).replace(", ", " on the ", 1)
-    computed = (
-        f"{level} CI computed from the input's {curve_set.given_interval}{scale}, at each step by itself"
-    )
+    computed = f"pointwise {level} CI computed from the {curve_set.given_interval} supplied{scale}"
     return _GIVEN_BANDS.get(curve_set.given_interval or "", computed).replace("{level}", level)
 
 

@@ -47,7 +47,7 @@ def draw_differences(curve_set: CurveSet, spec: PlotSpec, context: DrawContext, 
     plot = make_plot(shown, spec, context)
     n, lower = describe_given_n(curve_set.curves), spec.higher_is_better is False
     parts = (f"{minus}{unit}{n}", interval and f"band: {interval}", "lower is better" if lower else "")
-    band = f"Band: {level} CI of the difference (Welch's t over runs), at each step by itself."
+    band = f"Band: pointwise {level} CI of the difference (Welch's t over runs)."
     why = "the runs are illustrative" if context.illustrative else "an interval needs at least 2 runs of both"
     absent = join_names(curve_set.absent, most=_MOST_NAMES)
     sentences = (

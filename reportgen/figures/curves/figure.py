@@ -213,7 +213,7 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
     listed = ", ".join(f"{curve.series} {len(curve.runs)}" for curve in curves)
     runs = f"Each line is the {centre} of n runs: {listed}."
     if all(curve.given for curve in curves):
-        runs = f"Each line is as given by the input{describe_given_n(curves)}."
+        runs = f"Values and intervals are as supplied{describe_given_n(curves)}."
     elif set(counts) == {1}:
         runs = "Each line is one run."
     elif len(set(counts)) == 1:

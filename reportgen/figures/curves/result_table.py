@@ -306,8 +306,8 @@ def _explain_intervals(
         single = all(ending.runs == 1 for ending in endings)
         return single, "One run per series: no interval." if single else ""
     what = "Interval:" if given.get("") else "± is half the"
-    half = f"{what} {settings.level * 100:g}% CI across runs (Student t{given.get('', '')})"
-    half += f"{', at each step by itself' if has_steps else ''}."
+    level = f"{'pointwise ' if has_steps else ''}{settings.level * 100:g}%"
+    half = f"{what} {level} CI across runs (Student t{given.get('', '')})."
     if not given.keys() - {""}:
         return False, half
     own = (

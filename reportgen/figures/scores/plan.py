@@ -178,14 +178,14 @@ def _draw_plan_figure(
         higher_is_better=True,
         y_domain=(0.0, 100.0),
         x_scale="log2",
-        references=(ReferenceLine(y=100 * TARGET_POWER, label="four times in five"),),
+        references=(ReferenceLine(y=100 * TARGET_POWER, label="80% power"),),
     )
     plot = make_plot(curve_set, spec, plot_context)
     text = FigureText(
         id=figure_id,
         kind=spec.kind,
         title=spec.title,
-        subtitle="by number of problems, one line per number of samples and runs",
+        subtitle="power by number of problems, one line per number of samples and runs",
         summary=_write_plan_summary(plan, context),
         source=describe_source(context),
         numbers={"difference": plan.difference},
@@ -200,7 +200,7 @@ def _write_plan_summary(plan: Plan, context: ScoreContext) -> str:
     now = (plan.power.problems, plan.samples, plan.runs)
     present = next(one for one in plan.designs if (one.problems, one.samples, one.runs) == now)
     size = format_difference(plan.difference, context, signed=False)
-    return f"The current data detect a true difference of {size} in {_build_cell(present).text} of cases."
+    return f"The current data detect a true difference of {size} in {_build_cell(present).text} of the time."
 
 
 def _make_plan_curves(plan: Plan) -> Iterator[Curve]:
