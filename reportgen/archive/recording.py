@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 # What computes the numbers of each kind of request: modules, or folders without those below them.
 _CURVE_STATISTICS: Final = (
     "read/queries",
-    "statistics/bounded.py",
     "statistics/curves",
     "statistics/distributions.py",
     "statistics/verdicts.py",

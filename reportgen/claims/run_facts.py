@@ -15,13 +15,13 @@ from reportgen.core.digits import choose_decimals
 from reportgen.core.directions import find_direction
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count
+from reportgen.statistics.curves.bands import average_runs, measure_runs
 from reportgen.statistics.curves.readings import (
     get_points,
     measure_last,
     measure_spread,
     pick_checkpoints,
 )
-from reportgen.statistics.curves.run_values import average_runs, measure_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

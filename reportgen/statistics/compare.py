@@ -19,7 +19,7 @@ from reportgen.core.comparisons import (
     ScoresError,
 )
 from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
-from reportgen.statistics.curves.run_values import average_runs
+from reportgen.statistics.curves.bands import average_runs
 from reportgen.statistics.distributions import check_level, deviation, mean
 from reportgen.statistics.intervals import moderate_variances, share_variance
 from reportgen.statistics.metrics import (

@@ -11,8 +11,14 @@ import numpy as np
 
 from reportgen.core.comparisons import Fit
 from reportgen.core.model import Estimate
-from reportgen.statistics.bounded import move_ends
-from reportgen.statistics.distributions import deviation, find_t_ends, mean, normal_quantile, t_quantile
+from reportgen.statistics.distributions import (
+    deviation,
+    find_t_ends,
+    mean,
+    move_ends,
+    normal_quantile,
+    t_quantile,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

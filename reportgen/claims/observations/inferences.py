@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Comparison
-from reportgen.statistics.curves.run_values import average_runs
+from reportgen.statistics.curves.bands import average_runs
 from reportgen.statistics.distributions import (
     compute_t_p,
     deviation,

@@ -115,7 +115,7 @@ def _average_pairs(
     ends: Sequence[tuple[float, float] | None],
 ) -> tuple[ScatterPoint, ...]:
     """Return a point for each series: the means of its runs, each a pair of x and y."""
-    from reportgen.statistics.curves.run_values import average_runs  # noqa: PLC0415 - computes
+    from reportgen.statistics.curves.bands import average_runs  # noqa: PLC0415 - computes
 
     points = []
     for name in dict.fromkeys(series for series, _ in pairs):
@@ -231,7 +231,7 @@ def draw_distribution_block(
 ) -> Figure:
     """Draw a ``distribution`` block; raise ``ReportError`` if there is no value."""
     if not planned.outcomes:
-        from reportgen.statistics.curves.run_values import average_runs  # noqa: PLC0415 - computes
+        from reportgen.statistics.curves.bands import average_runs  # noqa: PLC0415 - computes
 
         (request,), context = planned.curves, make_curve_context(planned, inputs)
         colours = _list_colours(request, inputs)

@@ -60,8 +60,8 @@ def _sweep_metric(
     planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs
 ) -> tuple[Sweep, SourceContext]:
     """Return the points of a metric, one number of each run."""
+    from reportgen.statistics.curves.bands import average_runs, measure_runs  # noqa: PLC0415 - as above
     from reportgen.statistics.curves.mean_curves import measure_curves  # noqa: PLC0415 - only where something is computed
-    from reportgen.statistics.curves.run_values import average_runs, measure_runs  # noqa: PLC0415 - as above
 
     (request,), context = planned.curves, make_curve_context(planned, inputs)
     if settings.value != "final" and not context.step_title:

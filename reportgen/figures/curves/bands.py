@@ -42,7 +42,7 @@ _GIVEN_BANDS: Final = {
 
 
 def describe_scale(curves: Iterable[Curve]) -> str:
-    """Return ", log scale" if intervals of means are made on it (``statistics.bounded``), or ""."""
+    """Return ", log scale" if intervals of means are made on it (``statistics.distributions``), or ""."""
     ends = dict.fromkeys(curve.ends for curve in curves)
     names = dict.fromkeys("log" if any(map(math.isinf, one)) else "logit" for one in ends if one)
     stated = " where the range is stated" if names and None in ends else ""

@@ -26,9 +26,15 @@ from reportgen.review.comparison.verdicts import Moved, list_differences
 from reportgen.review.model import LONGEST_NAME, Estimate, Flips, ItemCounts, RunCounts, bound, clip
 from reportgen.review.snapshot import define_protocol
 from reportgen.settings.score_blocks import split_metric
-from reportgen.statistics.bounded import move_ends
 from reportgen.statistics.curves.readings import interpolate_band
-from reportgen.statistics.distributions import deviation, find_scale, mean, normal_quantile, t_quantile
+from reportgen.statistics.distributions import (
+    deviation,
+    find_scale,
+    mean,
+    move_ends,
+    normal_quantile,
+    t_quantile,
+)
 from reportgen.statistics.flips import Answers, count_answers, find_flips
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
 from reportgen.statistics.verdicts import find_last_common_step

@@ -1,4 +1,4 @@
-"""Bands across runs: at each step, and simultaneous for the whole mean curve."""
+"""Bands across runs: at each step, and simultaneous for the whole mean curve; one number of each run."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.statistics.bounded import cut_ends, move_ends
-from reportgen.statistics.distributions import check_level, t_quantile
+from reportgen.core.model import Estimate
+from reportgen.statistics.distributions import check_level, cut_ends, move_ends, t_quantile
 
 if TYPE_CHECKING:
-    from reportgen.core.model import FloatArray, GivenInterval, IntArray
+    from collections.abc import Sequence
+
+    from reportgen.core.model import Curve, CurveSet, FloatArray, GivenInterval, IntArray
     from reportgen.settings.block_parts import Band
 
 
@@ -41,7 +43,7 @@ def compute_band(
     (Bonferroni), ``se`` mean ± s / √n, ``sd`` mean ± s, ``range`` the smallest and largest run, ``iqr`` the
     median with quartiles (Hyndman and Fan 1996, type 7). With one run, or if all are equal, the band is NaN,
     never of zero width. With ``ends``, the smallest and largest possible value, the first two are made on a
-    scale that stays inside (``bounded.move_ends``), and ``se`` and ``sd`` are cut there. ``values`` has
+    scale that stays inside (``move_ends``), and ``se`` and ``sd`` are cut there. ``values`` has
     shape (R, S), NaN if a run does not support a step. Raises a ValueError if there is no such band, or
     ``level`` is not between 0 and 1.
     """
@@ -68,7 +70,7 @@ def get_given_band(
     """Return the interval given by the input at each step, or NaN if it gives none.
 
     A standard error becomes an interval at ``level``: by Student's t with n - 1 degrees of freedom if the
-    input gives n, otherwise by the normal distribution, inside ``bounds`` by ``bounded.move_ends``. A mean
+    input gives n, otherwise by the normal distribution, inside ``bounds`` by ``move_ends``. A mean
     score, which ``low`` and ``high`` bound, has that of ``intervals.make_unseen_interval`` without a spread.
     """
     if given.stderr is None:
@@ -134,3 +136,28 @@ def _t_quantile(n: IntArray | FloatArray, level: float) -> FloatArray:
     probability = (1 + level) / 2
     quantiles = [t_quantile(probability, size - 1) if size > 1 else math.nan for size in sizes.tolist()]
     return np.array(quantiles, dtype=np.float64)[where]
+
+
+def measure_runs(curve: Curve, value: str, *, higher_is_better: bool = True) -> tuple[float, ...]:
+    """Return one number of each run: its ``final`` value, its ``best`` or the ``mean`` of its values."""
+    if value == "mean":
+        return tuple(float(np.mean(run.values)) for run in curve.runs)
+    if value == "best":
+        return tuple(float((np.max if higher_is_better else np.min)(run.values)) for run in curve.runs)
+    return tuple(float(run.values[-1]) for run in curve.runs)
+
+
+def average_runs(values: Sequence[float], level: float, ends: tuple[float, float] | None = None) -> Estimate:
+    """Return the mean of one number of each run, at least one, with its t interval across runs."""
+    centre, low, high, n = compute_band(np.array(values)[:, None], "ci", level, ends)
+    return Estimate(float(centre[0]), to_float(low[0]), to_float(high[0]), int(n[0]))
+
+
+def get_ends(curve_set: CurveSet) -> tuple[float, float] | None:
+    """Return the smallest and largest possible value of a metric, if they are stated."""
+    return next((curve.ends for curve in curve_set.curves), None)
+
+
+def to_float(end: np.float64) -> float | None:
+    """Return the end of an interval, or None for NaN."""
+    return float(end) if np.isfinite(end) else None

@@ -9,10 +9,15 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.model import Curve, CurveSet, Ending, Estimate, ReducedMetric, Run
-from reportgen.statistics.bounded import cut_ends
-from reportgen.statistics.curves.bands import compute_band, get_given_band
-from reportgen.statistics.curves.run_values import average_runs, get_ends, measure_runs, to_float
-from reportgen.statistics.distributions import t_quantile
+from reportgen.statistics.curves.bands import (
+    average_runs,
+    compute_band,
+    get_ends,
+    get_given_band,
+    measure_runs,
+    to_float,
+)
+from reportgen.statistics.distributions import cut_ends, t_quantile
 from reportgen.statistics.verdicts import find_leads_at_end
 
 if TYPE_CHECKING:
