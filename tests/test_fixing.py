@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import call
+from command_line import ask, call
 from example_site import ROOT
 from made_projects import SETTINGS, files_below, share_cache, write_file, write_report
 from markdown_it import MarkdownIt
@@ -144,9 +143,9 @@ def test_every_drift_in_documents_is_named(tmp_path: Path) -> None:
         texts[name] = "\n".join(lines)
     settings = SETTINGS.replace("[reportgen]", '[{reportgen: {documents: ["docs/*"]}}]')
     root = write_report(tmp_path, {**texts, "mkdocs.yml": settings})
-    found = json.loads(call(root, "check", "--format", "json").stdout)
+    found = ask(root, "check")
     assert len(drifted) == 200
-    assert {(one["file"], one["line"], one["column"]) for one in found["problems"]} == drifted
+    assert {(one["file"], one["line"], one["column"]) for one in found["diagnostics"]} == drifted
 
 
 LABEL = re.compile(r"\[([^][]+)\]\{([^{}]*)\}")

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import click
 
 from reportgen.cli.archive import archive, cite, verify
+from reportgen.cli.envelope import Answer, collect, prints_json
 from reportgen.cli.groups import Commands
 from reportgen.cli.init import add, init
 from reportgen.cli.output import (
     Column,
     cache_dir_option,
     config_option,
-    format_option,
+    json_option,
     print_line,
     print_lines,
     print_problem,
@@ -37,8 +38,10 @@ from reportgen.core import __version__
 from reportgen.core.terminal import clean_text
 
 if TYPE_CHECKING:
+    from reportgen.cli.results import DescribeResult
     from reportgen.core.statements import Description
     from reportgen.site.reuse.manifest import Summary
+    from reportgen.site.sources.freezing import FrozenFiles
 
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -88,8 +91,9 @@ for command in (*(init, add, check, fix, bind, facts, plan, review, archive, ver
 @click.option("--strict", is_flag=True, help="Fail on any warning.")
 @click.option("--force", is_flag=True, help="Build even if nothing changed.")
 @click.option("--since", metavar="REV", help="Say on each page what changed since REV.")
+@json_option
 @cache_dir_option
-def build(config_file: Path, *, strict: bool, force: bool, since: str | None) -> None:
+def build(config_file: Path, *, strict: bool, force: bool, since: str | None) -> Answer:
     """Build the site into site/.
 
     The old site stays until the new one is complete. REV is what "reportgen review" takes as BASE, such as a
@@ -109,7 +113,7 @@ def build(config_file: Path, *, strict: bool, force: bool, since: str | None) ->
         warnings = f", {_format_count(summary.warnings, 'warning')}" if summary.warnings else ""
         seconds = time.perf_counter() - start
         click.echo(f"Nothing changed: {_format_counts(summary)}{warnings}; checked in {seconds:.2f} s")
-        return
+        return _answer_build(summary, (), unchanged=True)
     from reportgen.site.publishing import publish
 
     comparison = None
@@ -128,6 +132,16 @@ def build(config_file: Path, *, strict: bool, force: bool, since: str | None) ->
         print_line(line)
     hits = _format_count(summary.cache_hits, "cache hit")
     click.echo(f"Built {_format_counts(summary)} in {time.perf_counter() - start:.1f} s, {hits}")
+    return _answer_build(summary, tuple(lines), unchanged=False)
+
+
+def _answer_build(summary: Summary, since: tuple[str, ...], *, unchanged: bool) -> Answer:
+    if not prints_json():
+        return Answer()
+    from reportgen.cli.results import BuildResult
+
+    counts = (summary.pages, summary.figures, summary.warnings, summary.cache_hits)
+    return Answer(BuildResult(*counts, unchanged, since))
 
 
 @cli.command()
@@ -151,29 +165,33 @@ def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> Non
 
 
 @cli.command()
-@click.argument("name", required=False)
-def schema(name: str | None) -> None:
-    """Print JSON Schemas, for editors.
+@click.argument("names", metavar="[NAME]", nargs=-1)
+@json_option
+def schema(names: tuple[str, ...]) -> Answer:
+    """Print JSON Schemas, for editors and programs.
 
-    Of the bodies of blocks and of settings files. NAME is a block such as curve, or source, front-matter,
-    hub, plugin or review; all if left out.
+    Of the bodies of blocks, of settings files, and of the JSON that reportgen writes. NAME is a block such as
+    curve, or source, front-matter, hub, plugin, review, report for report.json, or envelope and a command for
+    what it prints with --format json; all if left out.
 
     \b
     Examples:
       reportgen schema > reportgen.schema.json
       reportgen schema source > source.schema.json
+      reportgen schema envelope check
     """
     import json
 
-    from reportgen.review.model import Review
+    from reportgen.cli.results import SchemaResult, make_output_schemas
     from reportgen.settings.loading import make_schemas
 
     known = make_schemas()
-    dialect = {"$schema": known["source"]["$schema"]}
-    known["review"] = dialect | Review.model_json_schema(mode="serialization")
-    if name is not None and name not in known:
+    known |= make_output_schemas(known["source"]["$schema"])
+    name = " ".join(names)
+    if name and name not in known:
         raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
     click.echo(json.dumps(known[name] if name else known, indent=2))
+    return Answer(SchemaResult({name: known[name]} if name else known))
 
 
 def _format_counts(summary: Summary) -> str:
@@ -197,9 +215,9 @@ _LEAST = ("where", "metrics", "logged (UTC)", "seed", "standard error", "highest
 
 @cli.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@format_option("json", purpose="For people, or for other programs, with lists that are never cut.")
+@json_option
 @cache_dir_option
-def describe(path: Path, form: str) -> None:
+def describe(path: Path) -> Answer:
     """Describe the contents of a file or folder of runs.
 
     Prints the format, runs, metrics or answers, anything irregular, and a block to paste into a page.
@@ -214,7 +232,7 @@ def describe(path: Path, form: str) -> None:
       reportgen describe data/math500.csv --format json
     """
     from reportgen.draft import describing
-    from reportgen.site.describe import describe_located, format_json, locate_data
+    from reportgen.site.describe import describe_located, locate_data
 
     with report_problems("nothing is described"):
         place = locate_data(path)
@@ -231,25 +249,46 @@ def describe(path: Path, form: str) -> None:
     fails = any(problem.severity == "error" for problem in description.problems)
     settings, block = describing.suggest_settings(description), describing.suggest_block(description)
     block = "" if fails else block
-    if form == "json":
-        settled = settings.pop("settled")
-        click.echo(format_json(description, settled, settings, block), nl=False)
-    else:
-        _print_description(description)
-        _print_settings(description, settings)
-        if block:
-            where = "data/ of a report; reportgen init my-report makes one"
-            where = f"{place.data_dir}/ of the report" if place.data_dir else where
-            is_source = place.name or (place.data_dir and place.path.parent == place.root / place.data_dir)
-            click.echo()
-            _print_heading("To paste into a page", "" if is_source else f"after it was put into {where}")
-            if group := describing.suggest_group(description):
-                is_sweep = block.startswith("```sweep")
-                runs = f"{'x' if is_sweep else 'by'}: {clean_text(group)} is a guess: it puts runs together"
-                rest = "; name another setting" if is_sweep else "; without it each is a line of its own"
-                click.secho(f"{runs} that may differ in more{rest}.", dim=True)
-            click.echo(block, nl=False)
-    sys.exit(1 if fails else 0)
+    if prints_json():
+        return Answer(_answer_description(description, settings, block), int(fails))
+    _print_description(description)
+    _print_settings(description, settings)
+    if block:
+        where = f"{place.data_dir}/ of the report" if place.data_dir else _NO_REPORT
+        is_source = place.name or (place.data_dir and place.path.parent == place.root / place.data_dir)
+        click.echo()
+        _print_heading("To paste into a page", "" if is_source else f"after it was put into {where}")
+        _print_guess(description, block)
+        click.echo(block, nl=False)
+    return Answer(code=int(fails))
+
+
+_NO_REPORT = "data/ of a report; reportgen init my-report makes one"
+
+
+def _print_guess(description: Description, block: str) -> None:
+    """Print which setting the block groups runs by."""
+    from reportgen.draft.describing import suggest_group
+
+    if group := suggest_group(description):
+        is_sweep = block.startswith("```sweep")
+        runs = f"{'x' if is_sweep else 'by'}: {clean_text(group)} is a guess: it puts runs together"
+        rest = "; name another setting" if is_sweep else "; without it each is a line of its own"
+        click.secho(f"{runs} that may differ in more{rest}.", dim=True)
+
+
+def _answer_description(description: Description, settings: dict[str, str], block: str) -> DescribeResult:
+    from msgspec.structs import asdict
+
+    from reportgen.cli.results import DescribeResult, Suggestion
+    from reportgen.site.describe import make_settings_finite
+
+    for problem in description.problems:
+        collect(problem)
+    known = asdict(description) | asdict(description.counts)
+    known |= {"unread": dict(description.unread), "runs": make_settings_finite(description.counts.runs)}
+    known["suggested"] = Suggestion(**settings, file=description.settings_file, block=block)
+    return DescribeResult(**{name: known[name] for name in DescribeResult.__struct_fields__})
 
 
 def _print_description(description: Description) -> None:
@@ -348,8 +387,9 @@ def _print_heading(title: str, note: str) -> None:
     help="Where to write; the source's name with -frozen, next to it, if left out.",
 )
 @click.option("--check", is_flag=True, help="Compare SOURCE with what was frozen of it, and write nothing.")
+@json_option
 @cache_dir_option
-def freeze(source: Path, folder: Path | None, *, check: bool) -> None:
+def freeze(source: Path, folder: Path | None, *, check: bool) -> Answer:
     """Write SOURCE as one small Parquet file.
 
     The file and its source.yml are small enough to be committed and reviewed.
@@ -366,15 +406,15 @@ def freeze(source: Path, folder: Path | None, *, check: bool) -> None:
       reportgen freeze data/runs
       reportgen freeze ~/experiments/sweep --to data/sweep --check
     """
-    from reportgen.core.words import format_count
+    from reportgen.cli.results import FreezeResult
     from reportgen.draft.describing import describe_frozen_table, freeze_source
-    from reportgen.site.describe import format_bytes, locate_data
+    from reportgen.site.describe import locate_data
     from reportgen.site.sources.freezing import TOOL, check_frozen, refuse_foreign, write_frozen
 
     with report_problems("nothing was written"):
         if check and (lines := describe_frozen_table(source)):
             click.echo("\n".join(map(clean_text, lines)))
-            return
+            return Answer(FreezeResult())
         place = locate_data(source)
         target = folder or place.path.with_name(f"{place.path.name.split('.')[0]}-frozen")
         refuse_foreign(target, place.path)
@@ -383,15 +423,22 @@ def freeze(source: Path, folder: Path | None, *, check: bool) -> None:
             if check:
                 check_frozen(read, target)
                 click.echo(f"{clean_text(str(target))} is what freezing it now would write")
-                return
+                return Answer(FreezeResult())
             written = write_frozen(read, target)
     place.hashes.save()
     place.cache.prune_daily()
     for problem in read.source.warnings:
         print_problem(problem)
+    _print_frozen(written, [file.size for file in read.source.files])
+    return Answer(FreezeResult(tuple(map(str, written.files)), written.size, written.replaced))
+
+
+def _print_frozen(written: FrozenFiles, sizes: list[int]) -> None:
+    from reportgen.core.words import format_count
+    from reportgen.site.describe import format_bytes
+
     for file in written.files:
         click.echo(f"  {clean_text(str(file))}")
     over = ", in place of what was frozen there before" if written.replaced else ""
-    files = format_count(len(read.source.files), "file")
-    before = format_bytes(sum(file.size for file in read.source.files))
-    click.echo(f"\n{files} ({before}) frozen into {format_bytes(written.size)}{over}")
+    files = format_count(len(sizes), "file")
+    click.echo(f"\n{files} ({format_bytes(sum(sizes))}) frozen into {format_bytes(written.size)}{over}")

@@ -21,7 +21,7 @@ from reportgen.core.terminal import clean_json, format_annotation
 from reportgen.core.words import format_count
 from reportgen.site.citation import compare_files, find_cited_report
 from reportgen.site.files import iterate_languages
-from reportgen.site.outputs import count_statements, describe_diagnostic, describe_statement
+from reportgen.site.outputs import count_statements
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
 from reportgen.site.worker import WorkerProcess
 
@@ -216,10 +216,6 @@ def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
     return Check(make_findings(problems, statements, root), statements, is_whole=True, report=report)
 
 
-FORMAT = 1
-"""Version of the JSON; a new number means that something was renamed or removed."""
-
-
 def _add_prefix(prefix: str, file: str) -> str:
     """Return a file's path in the repository; a file outside the report already has an absolute one."""
     # A document may lie above the report.
@@ -238,34 +234,6 @@ def format_annotations(check: Check, prefix: str) -> Iterator[str]:
             "title": RULES[finding.rule][0],
         }
         yield format_annotation(severity, values, finding.diagnostic.text)
-
-
-def format_json(check: Check) -> str:
-    """Format the whole check as JSON."""
-    problems = []
-    for finding in check.findings:
-        own = {
-            "column": finding.diagnostic.location.column,
-            "length": finding.length or None,
-            "stage": finding.diagnostic.stage.value,
-            "rule": finding.rule,
-        }
-        problems.append(describe_diagnostic(finding.diagnostic) | own)
-    statements = []
-    for one in check.statements:
-        value = describe_statement(one) | {"file": one.binding.location.file}
-        del value["facts"], value["state"]
-        optional = ("name", "expected_to_fail", "repaired", "figure")
-        statements.append(value | {key: value[key] or None for key in optional})
-    return _encode_json(
-        {
-            "format": FORMAT,
-            "fails": check.fails,
-            "counts": count_statements(check.statements) if check.is_whole else None,
-            "problems": problems,
-            "statements": statements if check.is_whole else None,
-        }
-    )
 
 
 def _encode_json(value: object) -> str:
