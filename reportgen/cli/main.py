@@ -189,7 +189,9 @@ def schema(names: tuple[str, ...]) -> Answer:
     known |= make_output_schemas(known["source"]["$schema"])
     name = " ".join(names)
     if name and name not in known:
-        raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
+        others = ", ".join(one for one in known if not one.startswith("envelope "))
+        message = f'There is no schema "{name}". There are: {others}, and envelope with a command.'
+        raise click.UsageError(message)
     click.echo(json.dumps(known[name] if name else known, indent=2))
     return Answer(SchemaResult({name: known[name]} if name else known))
 
