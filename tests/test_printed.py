@@ -333,6 +333,7 @@ ANSWERS: Final = {
     "archive": ("archive --to a.zip --no-live", 2, "archive --to a.zip --strict"),
     "verify": ("verify a.zip", 0, "verify a.zip --in hub.yml"),
     "cite": ("cite", 0, "cite -f no.yml"),
+    "context": ("context", 0, "context nothing"),
     "describe": ("describe data/runs.csv", 1, "describe nothing"),
     "freeze": ("freeze data/runs.csv --to frozen", 1, "freeze nothing"),
     "schema": ("schema curve", 0, "schema nothing"),
@@ -363,3 +364,17 @@ def test_every_command_prints_its_envelope(stated: Path) -> None:
             assert said["ok"] == (done.returncode == 0), words
             assert (said["result"] is None) == (words == refused), words
             assert len(said["diagnostics"]) >= (found if words == answered else 1), words
+
+
+def test_a_context_has_two_thousand_tokens(tmp_path: Path) -> None:
+    """Of four characters each, however much a report has; what is cut is counted, and the same each time."""
+    many = {f"content/{number}.md": f"# Page {number} {'long ' * 20}\n" for number in range(200)}
+    root = write_report(tmp_path, {**many, **{f"data/unused{number}.csv": RUNS for number in range(200)}})
+    said, envelope = call(root, "context").stdout, call(root, "context", "--format", "json").stdout
+    assert len(said) <= 8_000
+    assert len(envelope) <= 8_000
+    found = json.loads(envelope)["result"]
+    whole = {name: len(found[name]) + count for name, count in found["left_out"].items()}
+    assert whole == {"pages": 201, "unused": 200}
+    assert said.count("more: reportgen") == 2
+    assert call(root, "context").stdout == said

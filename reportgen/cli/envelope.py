@@ -76,11 +76,11 @@ def prints_json() -> bool:
     return bool(context and context.meta.get(_IS_JSON))
 
 
-def collect(problem: Diagnostic, rule: str = "") -> None:
-    """Add a diagnostic to the envelope of the command that runs; ``rule`` is its id if it has none."""
+def collect(problem: Diagnostic) -> None:
+    """Add a diagnostic to the envelope of the command that runs."""
     context = click.get_current_context(silent=True)
     if context and _FOUND in context.meta:
-        context.meta[_FOUND].append((problem, rule))
+        context.meta[_FOUND].append(problem)
 
 
 def run_command(context: click.Context, run: Callable[[], Any]) -> int:
@@ -105,7 +105,7 @@ def run_command(context: click.Context, run: Callable[[], Any]) -> int:
     if refusal is not None:
         return print_refusal(refusal, context.invoked_subcommand or "")
     answer = answer if isinstance(answer, Answer) else Answer(code=code)
-    found = tuple(_describe(*one) for one in context.meta[_FOUND])
+    found = tuple(map(_describe, context.meta[_FOUND]))
     _print(context.invoked_subcommand or "", answer, found)
     return answer.code
 
@@ -122,11 +122,11 @@ def _make_error(name: str, message: str, step: str) -> EnvelopeDiagnostic:
     return EnvelopeDiagnostic("error", name, None, None, None, message, step)
 
 
-def _describe(problem: Diagnostic, rule: str) -> EnvelopeDiagnostic:
+def _describe(problem: Diagnostic) -> EnvelopeDiagnostic:
     from reportgen.draft.accepting import make_warning_id
 
     place = problem.location
-    name = problem.id or rule or make_warning_id(problem.message)
+    name = problem.id or problem.rule or make_warning_id(problem.message)
     where = place.file or None, place.line, place.column
     return EnvelopeDiagnostic(problem.severity.value, name, *where, problem.message, problem.next_step)
 

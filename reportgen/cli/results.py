@@ -180,6 +180,64 @@ class PlanResult(Result, frozen=True):
     plan: Plan
 
 
+class PageContext(Result, frozen=True):
+    """A page or document, with its blocks in words and the number of its statements."""
+
+    file: str
+    title: str
+    blocks: str
+    statements: int
+
+
+class SourceContext(Result, frozen=True):
+    """A source that pages show, with names in words; of runs and problems the most in one block."""
+
+    name: str
+    kind: Literal["measurements", "outcomes", "totals"]
+    metrics: str
+    benchmarks: str
+    series: str
+    runs: int | None
+    problems: int | None
+
+
+class BenchmarkContext(Result, frozen=True):
+    """A benchmark with its key facts by their labels."""
+
+    name: str
+    page: str
+    facts: dict[str, str]
+
+
+class StatementContext(Result, frozen=True):
+    """A statement with its place, what the data say, and the words to write instead."""
+
+    place: str
+    words: str
+    expression: str
+    truth: str
+    found: str
+    repaired: str
+
+
+class ContextResult(Result, frozen=True):
+    """What a report is, or a page of it; ``left_out`` counts what was cut of each list.
+
+    ``statements`` are those that are not as expected, and of a page all. ``places`` say what is where.
+    """
+
+    title: str
+    page: str | None
+    pages: tuple[PageContext, ...]
+    sources: tuple[SourceContext, ...]
+    unused: tuple[str, ...]
+    benchmarks: tuple[BenchmarkContext, ...]
+    problems: tuple[str, ...]
+    statements: tuple[StatementContext, ...]
+    places: dict[str, str]
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
 class PublishResult(Result, frozen=True):
     """What was published, and where."""
 
@@ -288,6 +346,7 @@ RESULTS: Final[dict[str, type[Result]]] = {
     "init": InitResult,
     "add": AddResult,
     "build": BuildResult,
+    "context": ContextResult,
     "check": CheckResult,
     "fix": EditResult,
     "bind": EditResult,

@@ -90,9 +90,7 @@ def check(config_file: Path, form: str, *, unbound: bool) -> Answer:
             _print_unbound(_find_unbound(result, config_file))
     elif form == "json":
         for finding in result.findings:
-            # The other rules only name the stage, which says less than the words of the message.
-            is_stage = finding.rule == finding.diagnostic.stage.value
-            collect(finding.diagnostic, "" if is_stage else finding.rule)
+            collect(finding.diagnostic)
         numbers = _find_unbound(result, config_file) if unbound else ()
         return Answer(_answer_check(result, numbers, unbound=unbound), int(result.fails))
     else:
