@@ -6,10 +6,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-import msgspec
 from msgspec.structs import replace
 
-from reportgen.cli.envelope import Answer, prints_json
+from reportgen.cli.envelope import Answer, format_json, prints_json
 from reportgen.cli.output import (
     cache_dir_option,
     config_option,
@@ -221,7 +220,7 @@ def trim(found: ContextResult) -> ContextResult:
     """Cut the largest lists, from their ends, until the whole is short enough in the form that is printed."""
     while _measure(found) > _MOST_CHARACTERS:
         lists: dict[str, tuple[Any, ...]] = {name: getattr(found, name) for name in _LISTS}
-        name = max(lists, key=lambda name: len(msgspec.json.encode(lists[name])))
+        name = max(lists, key=lambda name: len(format_json(lists[name])))
         cut = max(1, len(lists[name]) // 10)
         left = found.left_out | {name: found.left_out.get(name, 0) + cut}
         found = replace(found, left_out=left, **{name: lists[name][:-cut]})
@@ -230,7 +229,7 @@ def trim(found: ContextResult) -> ContextResult:
 
 def _measure(found: ContextResult) -> int:
     if prints_json():
-        return len(msgspec.json.format(msgspec.json.encode([found]), indent=2).decode())
+        return len(format_json([found]))
     return sum(len(line) + 1 for line in _write_lines(found))
 
 

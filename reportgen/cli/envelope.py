@@ -133,5 +133,21 @@ def _describe(problem: Diagnostic) -> EnvelopeDiagnostic:
 
 def _print(command: str, answer: Answer, found: tuple[EnvelopeDiagnostic, ...]) -> None:
     envelope = Envelope(FORMAT, command, answer.code == 0, found, answer.result)
-    text = msgspec.json.format(msgspec.json.encode(envelope), indent=2).decode()
-    click.echo(clean_json(text))
+    click.echo(clean_json(format_json(envelope)))
+
+
+def format_json(value: object) -> str:
+    """Return a value as readable JSON; what is no Unicode in names of files becomes ``?``."""
+    try:
+        text = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        text = msgspec.json.encode(_replace_surrogates(msgspec.to_builtins(value)))
+    return msgspec.json.format(text, indent=2).decode()
+
+
+def _replace_surrogates(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_replace_surrogates(key): _replace_surrogates(one) for key, one in value.items()}
+    return [*map(_replace_surrogates, value)] if isinstance(value, list | tuple) else value
