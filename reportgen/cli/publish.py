@@ -152,13 +152,15 @@ def hub(hub_file: Path, public: Path) -> Answer:
       reportgen hub reports/hub.yml --to public
     """
     from reportgen.cli.results import HubResult
+    from reportgen.core.errors import Diagnostic, Severity
     from reportgen.hub.updating import update_hub
 
     with report_problems("the hub was left as it was"), show_progress("Reading") as progress:
         update = update_hub(hub_file, public, progress)
     for name, problem in update.broken.items():
         state = "is shown as last published" if name not in update.unpublished else "was never published"
-        warn(f"{update.places[name]}: {name} {state}. {problem}")
+        said = f"{name} {state}. {problem}".removesuffix(".")
+        warn(Diagnostic(update.places[name], said, severity=Severity.WARNING))
     if update.remaining:
         warn(f"{public}: files appeared in folders that were replaced, and stay there: {update.remaining[0]}")
     if update.without_feed:

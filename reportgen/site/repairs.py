@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # Between two words of a binding: spaces, or a line break with the quote marks of the next line.
 _GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
+_LINE_END = re.compile(r"\r\n?|\n")
 # Brackets are searched within this distance of the words.
 _NEAR = 1000
 # Characters that git does not escape in a quoted file name.
@@ -79,8 +80,8 @@ class Edit(Struct, frozen=True):
 
 def make_edit(text: str, start: int, end: int, new: str) -> Edit:
     """Make the edit of a part of a file's text."""
-    line_start = max(text.rfind(sign, 0, start) for sign in "\n\ufeff") + 1
-    return Edit(start, text.count("\n", 0, start) + 1, start - line_start + 1, text[start:end], new)
+    lines = _LINE_END.split(text[:start].removeprefix("\ufeff"))
+    return Edit(start, len(lines), len(lines[-1]) + 1, text[start:end], new)
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
