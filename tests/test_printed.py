@@ -121,6 +121,7 @@ CALLS: Final = (
     ("describe", "data/runs.csv", "--format", "json"),
     ("describe", "content"),
     ("fix",),
+    ("context",),
 )
 
 
