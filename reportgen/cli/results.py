@@ -377,8 +377,18 @@ def make_output_schemas(dialect: str) -> dict[str, dict[str, Any]]:
 
 def _write_schema(kind: type[Struct]) -> dict[str, Any]:
     """Return the schema of a type, which it begins with; the others are definitions."""
-    others = msgspec.json.schema(kind)["$defs"]
+    others = _allow_null(msgspec.json.schema(kind)["$defs"])
     return {**others.pop(kind.__name__), "$defs": others}
+
+
+def _allow_null(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
+    """Let each number be null, as one that is infinite or NaN is written."""
+    if isinstance(part, list):
+        return [*map(_allow_null, part)]
+    if not isinstance(part, dict):
+        return part
+    same = {key: _allow_null(one) for key, one in part.items()}
+    return {**same, "type": ["number", "null"]} if same.get("type") == "number" else same
 
 
 def _make_envelope(command: str, result: dict[str, Any]) -> dict[str, Any]:
