@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import pty
@@ -13,7 +14,7 @@ from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from warnings import catch_warnings
 
@@ -46,6 +47,18 @@ def call(folder: Path, *words: str, **variables: str | None) -> subprocess.Compl
     Whatever it changes in this process (its folder and environment, and what it knows of them) is restored.
     """
     return _invoke(cli, "reportgen", folder, words, variables)
+
+
+def ask(folder: Path, *words: str, **variables: str | None) -> dict[str, Any]:
+    """The envelope that a command prints with ``--format json``."""
+    envelope: dict[str, Any] = json.loads(call(folder, *words, "--format", "json", **variables).stdout)
+    return envelope
+
+
+def describe(folder: Path, path: str, *words: str) -> dict[str, Any]:
+    """What ``describe`` says of a path, its ``problems``, and whether it ``fails``."""
+    said = ask(folder, "describe", path, *words)
+    return (said["result"] or {"kind": ""}) | {"problems": said["diagnostics"], "fails": not said["ok"]}
 
 
 def call_mkdocs(folder: Path, *words: str, **variables: str | None) -> subprocess.CompletedProcess[str]:

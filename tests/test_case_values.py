@@ -21,7 +21,7 @@ import duckdb
 import numpy as np
 import pytest
 import yaml
-from command_line import call
+from command_line import ask
 from scipy import stats
 
 from reportgen.read import TotalsTable, make_frame, open_source, read_measurements, read_outcomes
@@ -221,7 +221,7 @@ def test_facts_are_those_of_the_file(tmp_path: Path) -> None:
         )
     lines = [f'[9999]{{value="{one}" of="checkpoints"}}' for one in expected]
     page.write_text(page.read_text() + "\n" + "\n".join(lines) + "\n")
-    statements = json.loads(call(root, "check", "--format", "json").stdout)["statements"]
+    statements = ask(root, "check")["result"]["statements"]
     found = {
         one["expression"]: one["found"].partition(" = ")[2] for one in statements if one["words"] == "9999"
     }

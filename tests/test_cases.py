@@ -7,11 +7,14 @@ and CSV) apart from its pictures and its pages' fragments, so that a change of e
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import shutil
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
+from command_line import ask
 from made_projects import share_cache
 
 from reportgen.site.publishing import publish
@@ -134,7 +137,10 @@ def test_no_accepted_file_holds_a_machine_s_trace() -> None:
             assert not re.search(r"pytest-of|/tmp/|\bNaN\b|\bInfinity\b", text), path
 
 
-def test_every_case_is_accepted() -> None:
-    """A case without expectations would hold nothing."""
+def test_every_case_is_accepted(tmp_path: Path) -> None:
+    """A case without expectations would hold nothing; its ``report.json`` follows the schema."""
     assert len(NAMES) >= 13
-    assert all((CASES / name / "expected" / "report.json").is_file() for name in NAMES)
+    schema = ask(tmp_path, "schema", "report")["result"]["schemas"]["report"]
+    follows = jsonschema.Draft202012Validator(schema).validate
+    for name in NAMES:
+        follows(json.loads((CASES / name / "expected/report.json").read_text("utf-8")))

@@ -58,13 +58,6 @@ def test_help_has_an_example_for_every_command(tmp_path: Path) -> None:
     assert {call(tmp_path, option).stdout for option in ("-V", "--version")} == {version}
 
 
-def test_schemas_are_json(tmp_path: Path) -> None:
-    """All of them, or one by its name."""
-    everything = json.loads(call(tmp_path, "schema").stdout)
-    assert {"curve", "panels", "table", "overview", "vega-lite", "altair", "source"} <= set(everything)
-    assert json.loads(call(tmp_path, "schema", "curve").stdout) == everything["curve"]
-
-
 @pytest.mark.parametrize("command", slow_after(1, [SCRIPT, MODULE]))
 def test_nothing_changed_is_said(built: Path, command: tuple[str, ...]) -> None:
     """Both ways to call it tell it; the site is not touched."""
@@ -284,7 +277,7 @@ def test_printable_json_says_the_same(names: list[str]) -> None:
     with TemporaryDirectory() as folder:
         write_file(Path(folder, "a.jsonl"), "\n".join([*rows, ""]))
         shown = call(Path(folder), "describe", "a.jsonl", "--format", "json").stdout
-    assert sorted(json.loads(shown)["series"]) == sorted(set(names))
+    assert sorted(json.loads(shown)["result"]["series"]) == sorted(set(names))
     assert all(character.isprintable() or character == "\n" for character in shown)
     assert not re.search(r"##\w*\[", shown)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import call
+from command_line import ask, call
 from example_site import ROOT
 from made_projects import SETTINGS, files_below, share_cache, write_file, write_report
 from markdown_it import MarkdownIt
@@ -81,6 +80,18 @@ def report(drafted: Path, tmp_path: Path) -> Path:
     return root
 
 
+def make_edits(text: str, edits: list[dict[str, Any]]) -> str:
+    """A text after edits by line and column, as a program makes them."""
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text.removeprefix("\ufeff"))
+    for one in reversed(edits):
+        at, line = one["column"] - 1, "".join(lines[one["line"] - 1 :])
+        assert line[at:].startswith(one["old"])
+        rest = line[at + len(one["old"]) :]
+        lines[one["line"] - 1 :] = [line[:at] + one["new"] + rest]
+    return mark + "".join(lines)
+
+
 @pytest.mark.random
 def test_of_any_text_with_any_line_ends_bound_words_alone_change(tmp_path: Path) -> None:
     """All else is the same bytes, and a second time nothing changes. What is code or broken stays, too.
@@ -99,12 +110,14 @@ def test_of_any_text_with_any_line_ends_bound_words_alone_change(tmp_path: Path)
     texts |= {f"docs/p{number}.tex": draw(IN_TEX) for number in range(tries(12, 400))}
     settings = SETTINGS.replace("[reportgen]", '[{reportgen: {documents: ["docs/*"]}}]')
     root = write_report(tmp_path, {**pages, **texts, "mkdocs.yml": settings})
+    edits = ask(root, "fix")["result"]["edits"]
     assert call(root, "fix", "--write").returncode == 0
     changed = 0
     bound = re.compile(rb"\[([^][]*)\](?=\{value)|(?<= -->)([^<]*)(?=<!-- /rg)|(?<=\}\{runs\}\{)([^}]*)")
     for name, before in (pages | texts).items():
         after = (root / name).read_bytes()
         changed += after != before
+        assert make_edits(before.decode(), [one for one in edits if one["file"] == name]) == after.decode()
         assert bound.sub(b"", after) == bound.sub(b"", before), name
         for old, new in zip(bound.findall(before), bound.findall(after), strict=True):
             olds, news = b"".join(old), b"".join(new)
@@ -144,9 +157,9 @@ def test_every_drift_in_documents_is_named(tmp_path: Path) -> None:
         texts[name] = "\n".join(lines)
     settings = SETTINGS.replace("[reportgen]", '[{reportgen: {documents: ["docs/*"]}}]')
     root = write_report(tmp_path, {**texts, "mkdocs.yml": settings})
-    found = json.loads(call(root, "check", "--format", "json").stdout)
+    found = ask(root, "check")
     assert len(drifted) == 200
-    assert {(one["file"], one["line"], one["column"]) for one in found["problems"]} == drifted
+    assert {(one["file"], one["line"], one["column"]) for one in found["diagnostics"]} == drifted
 
 
 LABEL = re.compile(r"\[([^][]+)\]\{([^{}]*)\}")

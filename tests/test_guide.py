@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import click
+import command_line
 import nbformat
 import pytest
 import yaml
@@ -124,8 +125,9 @@ def make_options(named: str) -> str:
     """The table of a command's options, but for those that all commands have."""
     rows = ["| option | what it does |", "| --- | --- |"]
     for option in list_commands()[named].params:
-        if isinstance(option, click.Option) and not {"--config-file", "--cache-dir"} & {*option.opts}:
-            choices = option.type.choices if isinstance(option.type, click.Choice) else ()
+        choices = option.type.choices if isinstance(option.type, click.Choice) else ()
+        is_own = not {"--config-file", "--cache-dir"} & {*option.opts} and choices != ("text", "json")
+        if isinstance(option, click.Option) and is_own:
             listed = f": {', '.join(f'`{word}`' for word in choices)}" if choices else ""
             words = ", ".join(f"`{word}`" for word in option.opts[::-1])
             value = f" {option.metavar}" if option.metavar else ""
@@ -476,7 +478,7 @@ def describe(root: Path, files: dict[str, str]) -> dict[str, Any]:
     """What is said of a source with files, which is nothing wrong."""
     for name, text in files.items():
         write_file(root / "s" / name, text)
-    described: dict[str, Any] = json.loads(call(root, "describe", "s", "--format", "json").stdout)
+    described = command_line.describe(root, "s")
     assert described["problems"] == []
     return described
 
@@ -524,10 +526,10 @@ def test_the_latex_that_is_shown_is_read(tmp_path: Path) -> None:
 def test_the_pattern_that_is_suggested_reads_the_log(log: str, metrics: list[str], tmp_path: Path) -> None:
     """The error of an unknown log has the two lines to write."""
     write_file(tmp_path / "s.log", log)
-    (problem,) = json.loads(call(tmp_path, "describe", "s.log", "--format", "json").stdout)["problems"]
-    form, pattern = re.findall(r'(format: lines) and (lines: ".*") in s.source.yml', problem["next_step"])[0]
+    (problem,) = command_line.describe(tmp_path, "s.log")["problems"]
+    form, pattern = re.findall(r'(format: lines) and (lines: ".*") in s.source.yml', problem["next"])[0]
     write_file(tmp_path / "s.source.yml", f"{form}\n{pattern}\n")
-    described = json.loads(call(tmp_path, "describe", "s.log", "--format", "json").stdout)
+    described = command_line.describe(tmp_path, "s.log")
     assert (described["problems"], [one["name"] for one in described["metrics"]]) == ([], metrics)
 
 

@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import command_line
 import pytest
 from command_line import call, run
 from made_projects import write_file, write_report
@@ -32,8 +33,7 @@ RUNS = {f"data/logs/{seed}.acme": LOG.replace('"seed": 1', f'"seed": {seed}') fo
 
 def describe(root: Path, path: str = "data/logs") -> dict[str, Any]:
     """Return what is said of the runs."""
-    described: dict[str, Any] = json.loads(call(root, "describe", path, "--format", "json").stdout)
-    return described
+    return command_line.describe(root, path)
 
 
 def test_the_package_of_the_guide_reads(tmp_path: Path, install: Install) -> None:
@@ -143,7 +143,7 @@ def test_a_file_that_two_readers_take_is_an_error(tmp_path: Path, install: Insta
     assert problem["file"] == "data/logs/a.jsonl"
     both = "JSON Lines of trainers (verl and others) (step_json) and logs of Acme (acme, of acme-reports 1.0)"
     assert problem["message"] == f"two readers take this file: {both}"
-    assert problem["next_step"] == "Write format: step_json or format: acme in source.yml"
+    assert problem["next"] == "Write format: step_json or format: acme in source.yml"
     write_file(root / "data/logs/source.yml", "format: step_json\n")
     assert [describe(root)[key] for key in ("format", "problems")] == ["step_json", []]
 
@@ -166,7 +166,7 @@ def test_a_format_is_a_name_of_a_reader(tmp_path: Path, install: Install) -> Non
     root = write_report(tmp_path, {**RUNS, "data/logs/source.yml": "# Runs\nformat: acne\n"})
     (problem,) = describe(root)["problems"]
     assert (problem["file"], problem["line"]) == ("data/logs/source.yml", 2)
-    assert "acme" in problem["next_step"]
+    assert "acme" in problem["next"]
 
 
 def test_an_archive_names_the_packages_with_readers(tmp_path: Path, install: Install) -> None:
@@ -199,7 +199,7 @@ def test_a_checkout_brings_no_reader(path: dict[str, str], tmp_path: Path) -> No
     write_file(root / "acme_reports-1.0.dist-info/entry_points.txt", ENTRY)
     done = run(root, "describe", "data/logs", **path)
     assert "it ran" not in done.stdout + done.stderr
-    assert "acme" not in json.loads(run(root, "describe", "data/runs.csv", "--format", "json", **path).stdout)
+    assert "acme" not in run(root, "describe", "data/runs.csv", "--format", "json", **path).stdout
 
 
 def write_wheel(folder: Path) -> Path:
@@ -244,8 +244,8 @@ def test_the_package_of_the_guide_installs(tmp_path: Path) -> None:
         command = (str(python), "-m", "reportgen", *words)
         return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
-    described = json.loads(call_there("describe", "data/logs", "--format", "json").stdout)
-    assert (described["format"], described["problems"]) == ("acme", [])
+    said = json.loads(call_there("describe", "data/logs", "--format", "json").stdout)
+    assert (said["result"]["format"], said["diagnostics"]) == ("acme", [])
     assert call_there("add", "data/logs", "--page").returncode == 0
     done = call_there("build", "--strict")
     assert done.returncode == 0, done.stderr

@@ -12,12 +12,14 @@ import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+import command_line
 import duckdb
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner
-from command_line import call, run_on_terminal
+from command_line import ask, call, run_on_terminal
 from made_files import KINDS
-from made_projects import RUNS, files_below, write_file, write_report
+from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_report
 from tries import slow_after, tries
 
 from reportgen.cli.main import cli
@@ -119,6 +121,7 @@ CALLS: Final = (
     ("describe", "data/runs.csv", "--format", "json"),
     ("describe", "content"),
     ("fix",),
+    ("context",),
 )
 
 
@@ -214,8 +217,7 @@ SHAPES = {
 
 def describe(folder: Path, path: str) -> dict[str, Any]:
     """What is said of a path, as JSON."""
-    described: dict[str, Any] = json.loads(call(folder, "describe", path, "--format", "json").stdout)
-    return described
+    return command_line.describe(folder, path)
 
 
 def test_a_narrow_terminal_keeps_what_matters(tmp_path: Path) -> None:
@@ -300,7 +302,80 @@ def test_a_column_without_values(tmp_path: Path, shape: str, ending: str) -> Non
             errors = [
                 one
                 for one in described["problems"]
-                if one["severity"] == "error" and ("repeat:" not in one["next_step"] or shape == "totals")
+                if one["severity"] == "error" and ("repeat:" not in one["next"] or shape == "totals")
             ]
             done = call(path.parent, "freeze", path.name, "--to", "cold")
             assert (done.returncode != 0) == bool(errors), done.stderr
+
+
+# ---- one envelope for every command ------------------------------------------------------------------------
+
+STATED: Final = {
+    "data/runs.csv": f"{RUNS}GRPO,2,20",
+    "data/answers.csv": "series,problem,score\n"
+    + "".join(f"A,{item},{item % 2}\nB,{item},{item // 2 % 2}\n" for item in range(9)),
+    "content/index.md": PAGE + '\nMEL ends at [0.5]{value="final(MEL)"}. GRPO ends at 0.72.\n',
+    "hub.yml": "title: All\nreports: [{name: one, from: site}]\n",
+    "other/b.csv": RUNS,
+}
+# Of each command a call that answers, how many diagnostics that has at least, and a call that is refused.
+ANSWERS: Final = {
+    "init": ("init new", 0, "init data"),
+    "add": ("add other/b.csv", 0, "add nothing"),
+    "build": ("build", 2, "build --strict"),
+    "check": ("check --unbound", 2, "check --fast"),
+    "fix": ("fix", 0, "fix -f no.yml"),
+    "bind": ("bind", 0, "bind -f no.yml"),
+    "facts": ("facts runs --find 0.82", 0, "facts nothing"),
+    "plan": ("plan answers", 0, "plan runs"),
+    "review": ("review site site", 0, "review nothing"),
+    "publish": ("publish --main site --to public", 0, "publish --main data --to public"),
+    "hub": ("hub --to all", 0, "hub no.yml --to all"),
+    "archive": ("archive --to a.zip --no-live", 2, "archive --to a.zip --strict"),
+    "verify": ("verify a.zip", 0, "verify a.zip --in hub.yml"),
+    "cite": ("cite", 0, "cite -f no.yml"),
+    "context": ("context", 0, "context nothing"),
+    "describe": ("describe data/runs.csv", 1, "describe nothing"),
+    "freeze": ("freeze data/runs.csv --to frozen", 1, "freeze nothing"),
+    "schema": ("schema curve", 0, "schema nothing"),
+}
+NO_ENVELOPE: Final = {"serve"}  # it answers until it is stopped
+
+
+@pytest.fixture(scope="module")
+def stated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with a torn line and a wrong number."""
+    settings = SETTINGS.replace("[reportgen]", "[{reportgen: {citation: {authors: [{name: Ann Lee}]}}}]")
+    return write_report(tmp_path_factory.mktemp("stated"), {**STATED, "mkdocs.yml": settings})
+
+
+def test_every_command_prints_its_envelope(stated: Path) -> None:
+    """Whether it answers, warns or is refused; it follows its schema, and nothing else is printed."""
+    assert {*ANSWERS} == {*cli.commands} - NO_ENVELOPE
+    schemas = json.loads(call(stated, "schema").stdout)
+    assert {"curve", "panels", "table", "overview", "vega-lite", "altair", "source"} <= schemas.keys()
+    assert ask(stated, "schema", "curve")["result"]["schemas"] == {"curve": schemas["curve"]}
+    for command, (answered, found, refused) in ANSWERS.items():
+        schema = jsonschema.Draft202012Validator(schemas[f"envelope {command}"])
+        for words in (answered, refused):
+            done = call(stated, *words.split(), "--format", "json")
+            said = json.loads(done.stdout)
+            schema.validate(said)
+            assert (done.stderr, said["command"]) == ("", command), words
+            assert said["ok"] == (done.returncode == 0), words
+            assert (said["result"] is None) == (words == refused), words
+            assert len(said["diagnostics"]) >= (found if words == answered else 1), words
+
+
+def test_a_context_has_two_thousand_tokens(tmp_path: Path) -> None:
+    """Of four characters each, however much a report has; what is cut is counted, and the same each time."""
+    many = {f"content/{number}.md": f"# Page {number} {'long ' * 20}\n" for number in range(200)}
+    root = write_report(tmp_path, {**many, **{f"data/unused{number}.csv": RUNS for number in range(200)}})
+    said, envelope = call(root, "context").stdout, call(root, "context", "--format", "json").stdout
+    assert len(said) <= 8_000
+    assert len(envelope) <= 8_000
+    found = json.loads(envelope)["result"]
+    whole = {name: len(found[name]) + count for name, count in found["left_out"].items()}
+    assert whole == {"pages": 201, "unused": 200}
+    assert "more: reportgen" in said
+    assert call(root, "context").stdout == said

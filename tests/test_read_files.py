@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -14,7 +13,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import call
+from command_line import call, describe
 from described_sources import list_messages, list_points, list_units, read_unit
 from limited_disk import limited_disk
 from made_files import copy_kept
@@ -412,7 +411,7 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     folder.mkdir()
     for name in ("a", odd):
         (folder / f"{name}.jsonl").write_text('{"step": 0, "data": {"loss": 1}}\n')
-    described = json.loads(call(tmp_path, "describe", "runs", "--format", "json").stdout)
+    described = describe(tmp_path, "runs")
     assert [run["series"] for run in described["runs"]] == ["a", "b?"]
     root = write_report(tmp_path / "report")
     for name in ("a", odd):

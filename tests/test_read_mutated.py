@@ -28,7 +28,7 @@ import duckdb
 import numpy as np
 import openpyxl
 import pytest
-from command_line import call
+from command_line import call, describe
 from made_files import KINDS, copy_kept
 from made_logs import zipped
 from made_sources import VARIANTS, Data, flips, mutations
@@ -105,12 +105,11 @@ def describe_and_freeze(folder: Path) -> int:
     Raises:
         UnreadableError: it cannot be read; then the description says so, too.
     """
-    told = call(folder.parent, "describe", folder.name, "--format", "json", "--cache-dir", "cache")
-    found: dict[str, Any] = json.loads(told.stdout) if told.stdout else {"kind": ""}
+    found = describe(folder.parent, folder.name, "--cache-dir", "cache")
     done = call(folder.parent, "freeze", folder.name, "--to", "frozen", "--cache-dir", "cache")
     if done.returncode:
         if found["kind"]:
-            assert told.returncode == 1
+            assert found["fails"]
             assert any(problem["severity"] == "error" for problem in found["problems"])
         raise UnreadableError(folder, done.stderr)
     assert (folder.parent / "frozen/data.parquet").is_file()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from command_line import call
+from command_line import call, describe
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_files import KINDS
@@ -372,7 +372,7 @@ def test_a_pattern_fits_whatever_names_hold(parts: list[str], count: int) -> Non
         write_logs(
             data := Data(Path(folder)), ["/".join([*parts, f"run_{number}"]) for number in range(count)]
         )
-        described = json.loads(call(data.root, "describe", "data/s", "--format", "json").stdout)
+        described = describe(data.root, "data/s")
         data.write("s/source.yml", described["suggested"]["source.yml for repetitions"])
         frame = data.frame("s")
     assert len(set(frame["series"])) == 1

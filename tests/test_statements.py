@@ -318,7 +318,7 @@ def test_files_are_named_as_the_repository_sees_them(tmp_path: Path) -> None:
 
 
 def test_the_same_report_gives_the_same_bytes(stated: Path) -> None:
-    """In every format, so that two checks can be compared; JSON has sorted keys."""
+    """In every format, so that two checks can be compared."""
     said = {}
     for form in ("text", "github", "json", "sarif"):
         said[form] = call(stated, "check", "--format", form)
@@ -326,8 +326,8 @@ def test_the_same_report_gives_the_same_bytes(stated: Path) -> None:
         assert said[form].stdout == call(stated, "check", "--format", form).stdout
     text = said["json"].stdout
     value = json.loads(text)
-    assert text == json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    assert value["counts"] == {
+    assert text == json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    assert value["result"]["counts"] == {
         "statements": 5,
         **dict.fromkeys(("hold", "fail", "undecided", "fail_as_expected", "hold_unexpectedly"), 1),
     }

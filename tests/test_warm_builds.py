@@ -230,7 +230,12 @@ def build(root: Path) -> tuple[dict[str, bytes], list[str]]:
     """The site, and the warnings or errors."""
     said: list[str] = []
     try:
-        publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, warn=said.append)
+        publish(
+            root / "mkdocs.yml",
+            strict=False,
+            progress=lambda _done, _all: None,
+            warn=lambda problem: said.append(str(problem)),
+        )
     except ReportError as error:
         return {}, [str(problem) for problem in error.problems]
     return files_below(root / "site"), said

@@ -189,7 +189,7 @@ def archive_report(
     options: Options,
     *,
     progress: Callable[[int, int], None],
-    warn: Callable[[str], None],
+    warn: Callable[[str | Diagnostic], None],
 ) -> Packed:
     """Build the site if it is not up to date, and pack the report into a zip file.
 
@@ -217,7 +217,7 @@ def _archive(
     output: Output,
     options: Options,
     progress: Callable[[int, int], None],
-    warn: Callable[[str], None],
+    warn: Callable[[str | Diagnostic], None],
 ) -> Packed:
     _update_site(config_file, options, progress, warn)
     report, _ = draft_report(config_file, progress=progress)
@@ -232,7 +232,9 @@ def _archive(
     problems += _check_commit(archiving)
     if any(one.severity is Severity.ERROR for one in problems) or (options.is_strict and problems):
         raise ReportError(*problems)
-    for words in (*map(str, problems), *check_size(data)):
+    for problem in problems:
+        warn(problem)
+    for words in check_size(data):
         warn(words)
     outputs = [*archiving.list_outputs(warn)]
     inputs, made = hash_members(members), hash_members(outputs)
@@ -256,7 +258,7 @@ def write_report_file(
     options: Options,
     *,
     progress: Callable[[int, int], None],
-    warn: Callable[[str], None],
+    warn: Callable[[str | Diagnostic], None],
 ) -> int:
     """Build the site if it is not up to date, and write it as one HTML file; returns its size in bytes."""
     output = _find_output(target, config_file, "--one-file")
@@ -274,7 +276,10 @@ def write_report_file(
 
 
 def _update_site(
-    config_file: Path, options: Options, progress: Callable[[int, int], None], warn: Callable[[str], None]
+    config_file: Path,
+    options: Options,
+    progress: Callable[[int, int], None],
+    warn: Callable[[str | Diagnostic], None],
 ) -> None:
     """Build the site if it is not up to date."""
     if not check_unchanged(config_file, strict=options.is_strict):

@@ -44,10 +44,10 @@ _LARGEST_PICTURE: Final = 50_000_000
 
 
 class Verified(Struct, frozen=True):
-    """What a check found, in lines, worst first."""
+    """What a check found: what is wrong, worst first, and its results in lines."""
 
+    problems: tuple[str, ...]
     lines: tuple[str, ...]
-    is_right: bool
 
 
 def verify_archive(path: Path, level: str, python: Path | None) -> Verified:
@@ -72,7 +72,7 @@ def verify_archive(path: Path, level: str, python: Path | None) -> Verified:
         found = _CHECKS[name](path, python)
         problems = [*found.problems, *problems]
         lines.append(found.result)
-    return Verified((*problems, *lines), is_right=not problems)
+    return Verified(tuple(problems), tuple(lines))
 
 
 class _Finding(Struct, frozen=True):
@@ -288,11 +288,10 @@ def find_figure(file: Path, container: Path) -> Verified:
         for one in figure["outputs"]:
             if one["sha256"] == digest:
                 inputs = ", ".join(each["path"] for each in figure["inputs"])
-                lines = (f"{figure['id']}: this is {one['path']}, drawn from {inputs}",)
-                return Verified(lines, is_right=True)
+                return Verified((), (f"{figure['id']}: this is {one['path']}, drawn from {inputs}",))
     unknown = f"{file.name}: no figure of {container.name} has these bytes"
     origin = [_compare_origin(*named, sources["figures"])] if named else []
-    return Verified((unknown, *origin), is_right=False)
+    return Verified((unknown,), tuple(origin))
 
 
 def _compare_origin(name: str, origin: Origin, figures: Sequence[Mapping[str, Any]]) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from reportgen.cli.envelope import Answer, collect
 from reportgen.cli.output import (
     cache_dir_option,
     config_option,
+    json_option,
     print_line,
     report_problems,
     show_progress,
@@ -71,6 +72,7 @@ def _check_version(_context: click.Context, _option: click.Parameter, version: s
 @click.option(
     "--allow", "allowed", multiple=True, metavar="PATH", help="Pack a file that looks like a secret."
 )
+@json_option
 def archive(
     config_file: Path,
     target: Path | None,
@@ -83,7 +85,7 @@ def archive(
     has_tool: bool,
     strict: bool,
     allowed: tuple[str, ...],
-) -> None:
+) -> Answer:
     """Pack the report into one file to keep.
 
     The archive holds the whole report as one HTML file, its figures, its content and data, where each figure
@@ -97,6 +99,7 @@ def archive(
       reportgen archive --one-file report.html
     """
     from reportgen.archive.archiving import Options, archive_report, write_report_file
+    from reportgen.cli.results import ArchiveResult
     from reportgen.core.terminal import clean_text
     from reportgen.core.words import format_count
     from reportgen.site.describe import format_bytes
@@ -107,14 +110,16 @@ def archive(
         if one_file:
             size = write_report_file(config_file, one_file, options, progress=advance, warn=warn)
             click.echo(f"{clean_text(str(one_file))}: {format_bytes(size)}")
-            return
+            return Answer(ArchiveResult(str(one_file), 1, size, None))
         folder = config_file.resolve().parent
         name = f"{folder.name}-{version.replace('/', '-')}" if version else folder.name
         path = target or folder / f"{name}.zip"
         packed = archive_report(config_file, path, options, progress=advance, warn=warn)
-    files = format_count(len(packed.files) + 1, "file")
+    count = len(packed.files) + 1
+    files = format_count(count, "file")
     click.echo(f"{clean_text(str(packed.path))}: {files}, {format_bytes(packed.size)}")
     click.echo(f"Identity: {packed.identity}")
+    return Answer(ArchiveResult(str(packed.path), count, packed.size, packed.identity))
 
 
 @click.command()
@@ -140,7 +145,8 @@ def archive(
     metavar="PATH",
     help="For rebuild: the Python that has the packages of requirements.txt and the archive's reportgen.",
 )
-def verify(archive: Path, level: str, container: Path | None, python: Path | None) -> None:
+@json_option
+def verify(archive: Path, level: str, container: Path | None, python: Path | None) -> Answer:
     """Check an archive, without network.
 
     It may be packed or unpacked.
@@ -160,12 +166,16 @@ def verify(archive: Path, level: str, container: Path | None, python: Path | Non
       reportgen verify scores.svg --in scaling-1.0.zip
     """
     from reportgen.archive.verifying import find_figure, verify_archive
+    from reportgen.cli.results import VerifyResult
+    from reportgen.core.errors import Diagnostic, SourceLocation, Stage
 
     with report_problems("nothing was verified", code=2):
         found = find_figure(archive, container) if container else verify_archive(archive, level, python)
-    for line in found.lines:
+    for line in (*found.problems, *found.lines):
         print_line(line)
-    sys.exit(0 if found.is_right else 1)
+    for problem in found.problems:
+        collect(Diagnostic(SourceLocation(str(archive)), problem, stage=Stage.SITE))
+    return Answer(VerifyResult(found.lines), 1 if found.problems else 0)
 
 
 @click.command()
@@ -173,12 +183,13 @@ def verify(archive: Path, level: str, container: Path | None, python: Path | Non
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["bibtex", "cff", "apa", "datacite"]),
+    type=click.Choice(["bibtex", "cff", "apa", "datacite", "json"]),
     default="bibtex",
     show_default=True,
-    help="For LaTeX, as CITATION.cff, as a reference in a text, or for a registry of DOIs.",
+    help="For LaTeX, as CITATION.cff, as a reference in a text, for a registry of DOIs, or all of these for"
+    " other programs.",
 )
-def cite(config_file: Path, form: str) -> None:
+def cite(config_file: Path, form: str) -> Answer:
     """Print how the report is cited.
 
     From citation: of the reportgen plugin in mkdocs.yml.
@@ -189,8 +200,12 @@ def cite(config_file: Path, form: str) -> None:
       reportgen cite --format cff > CITATION.cff
     """
     from reportgen.archive.archiving import read_cited_report
+    from reportgen.cli.results import CiteResult
     from reportgen.site.citation import FORMATS
 
     with report_problems("nothing was printed"):
         cited = read_cited_report(config_file)
-    click.echo(FORMATS[form](cited), nl=False)
+    if form != "json":
+        click.echo(FORMATS[form](cited), nl=False)
+        return Answer()
+    return Answer(CiteResult(**{name: write(cited) for name, write in FORMATS.items()}))

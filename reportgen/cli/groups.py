@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from reportgen.cli.envelope import asks_for_json, prepare, print_refusal, run_command
 from reportgen.cli.output import print_line
 from reportgen.core.terminal import clean_lines
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _GROUPS = {
-    "Write": ("init", "add", "serve", "build"),
+    "Write": ("init", "add", "context", "serve", "build"),
     "Check": ("check", "fix", "bind", "facts", "plan"),
     "Review": ("review",),
     "Publish": ("publish", "hub", "archive", "verify", "cite"),
@@ -42,17 +44,24 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Replace a name from before the first release, with a note."""
-        return super().parse_args(ctx, _rename(args))
+        is_json = asks_for_json(args)
+        prepare(ctx, is_json=is_json)
+        try:
+            return super().parse_args(ctx, _rename(args))
+        except click.UsageError as error:
+            if is_json:
+                ctx.exit(print_refusal(error, ""))
+            raise
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - as click declares it
         """Read the options before the command."""
         with _clean_errors():
             return super().make_context(*args, **extra)
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
-        """Read the command's own arguments, and run it."""
+    def invoke(self, ctx: click.Context) -> None:
+        """Read the command's own arguments, run it, and exit with its code."""
         with _clean_errors():
-            return super().invoke(ctx)
+            ctx.exit(run_command(ctx, partial(super().invoke, ctx)))
 
 
 def _rename(args: list[str]) -> list[str]:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct
 
+from reportgen.cli.envelope import Answer
 from reportgen.cli.output import (
     cache_dir_option,
     config_option,
+    json_option,
     print_line,
     print_problem,
     report_problems,
@@ -29,9 +31,10 @@ if TYPE_CHECKING:
 @click.option(
     "--check-actions", is_flag=True, help="Say what is missing in the workflows, and write nothing."
 )
+@json_option
 def init(
     folder: Path | None, *, with_review: bool, with_publish: bool, latex: bool, check_actions: bool
-) -> None:
+) -> Answer:
     """Write a small working report into FOLDER.
 
     It has data, pages and a workflow for GitHub.
@@ -46,6 +49,7 @@ def init(
       reportgen init --latex paper
       reportgen init --check-actions
     """
+    from reportgen.cli.results import InitResult
     from reportgen.site.starter import check_workflows, has_workflows, write_style
 
     if folder is None and not (with_review or with_publish or latex or check_actions):
@@ -53,13 +57,14 @@ def init(
     folder = folder or Path()
     if latex:
         with report_problems("nothing was written"):
-            print_line(f"  {write_style(folder)}")
-        return
+            style = str(write_style(folder))
+        print_line(f"  {style}")
+        return Answer(InitResult((style,)))
     if check_actions:
         with report_problems("the workflows do not work together yet"):
             check_workflows(folder)
         click.echo("The four workflows are complete and fit together.")
-        return
+        return Answer(InitResult(()))
     source = _find_source()
     is_new = not ((with_review or with_publish) and (folder / "mkdocs.yml").is_file())
     if is_new and source.has_actions and not (with_review or with_publish):
@@ -67,10 +72,11 @@ def init(
         with_review = with_publish = not has_workflows(folder)
         if not with_review:
             warn("the workflows of this repository publish another report; see the guide on two reports.")
-    _write_init(folder, source, is_new=is_new, with_review=with_review, with_publish=with_publish)
+    written = _write_init(folder, source, is_new=is_new, with_review=with_review, with_publish=with_publish)
     if is_new:
         click.echo()
         print_line(f"Next: cd {folder} && reportgen serve")
+    return Answer(InitResult(tuple(map(str, written))))
 
 
 class _Source(Struct, frozen=True):
@@ -93,18 +99,21 @@ def _find_source() -> _Source:
 
 def _write_init(
     folder: Path, source: _Source, *, is_new: bool, with_review: bool, with_publish: bool
-) -> None:
-    """Write the files of ``init`` and print their names, then what to do with them."""
+) -> list[Path]:
+    """Write the files of ``init`` and print their names, then what to do with them; return their paths."""
     from reportgen.site.starter import PUBLISHING, REVIEWING, write_starter, write_workflows
 
     is_pip = is_new and not with_publish and not source.has_actions
     with report_problems("nothing was written"):
-        for path in write_starter(folder, source.requirement, with_workflow=is_pip) if is_new else ():
-            print_line(f"  {folder / path}")
+        files = write_starter(folder, source.requirement, with_workflow=is_pip) if is_new else ()
+        written = [folder / path for path in files]
+    for path in written:
+        print_line(f"  {path}")
     names = (*(REVIEWING if with_review else ()), *(PUBLISHING if with_publish else ()))
     with report_problems("no workflow was written"):
-        for file in write_workflows(folder, names, source.requirement) if names else ():
-            print_line(f"  {file}")
+        workflows = write_workflows(folder, names, source.requirement) if names else ()
+    for path in workflows:
+        print_line(f"  {path}")
     click.echo()
     workflow = folder / ".github/workflows/pages.yml"
     if is_pip and source.requirement:
@@ -123,6 +132,7 @@ def _write_init(
         click.echo("Comments appear, and the site, once the workflows are on the default branch.")
     if with_publish:
         click.echo(".github/PUBLISHING.md says which two clicks switch publishing on.")
+    return [*written, *workflows]
 
 
 _HOW = {
@@ -143,10 +153,11 @@ _HOW = {
 @click.option("--link", is_flag=True, help="Link to them, so that they may grow.")
 @click.option("--freeze", is_flag=True, help="Write them as one Parquet file.")
 @config_option
+@json_option
 @cache_dir_option
 def add(
     path: Path, name: str | None, config_file: Path, *, with_page: bool, copy: bool, link: bool, freeze: bool
-) -> None:
+) -> Answer:
     """Add the data at PATH to the report.
 
     With their source.yml and, with --page, a page that shows them.
@@ -162,6 +173,7 @@ def add(
       reportgen add results.xlsx --as leaderboard --page
       reportgen add ~/sweep.zip --as ablations/width --freeze
     """
+    from reportgen.cli.results import AddResult
     from reportgen.draft.describing import suggest_block
     from reportgen.site.describe import describe_amounts
     from reportgen.site.sources.adding import add_data
@@ -180,9 +192,11 @@ def add(
     click.echo()
     amounts = next(iter(describe_amounts(added.description)), "")
     print_line(f'Source "{added.name}": {amounts}, {_HOW[added.how]}')
+    block = suggest_block(added.description, name=added.name)
     if with_page:
         click.echo("Next: reportgen serve")
-    elif block := suggest_block(added.description, name=added.name):
+    elif block:
         click.secho("To paste into a page", bold=True)
         for line in block.splitlines():
             print_line(line)
+    return Answer(AddResult(added.name, added.how, added.files, block))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct, field
 
+from reportgen.cli.envelope import collect
 from reportgen.core import CACHE_DIR
 from reportgen.core.terminal import clean_lines, clean_text
 
@@ -68,6 +69,17 @@ def format_option(*forms: str, purpose: str) -> Callable[[_Command], _Command]:
     return click.option("--format", "form", type=kinds, default="text", show_default=True, help=purpose)
 
 
+# For commands that only answer; the others have more forms, or a reason to know the form.
+json_option = click.option(
+    "--format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    expose_value=False,
+    help="For people, or for other programs.",
+)
+
+
 def print_line(words: str, *, err: bool = False) -> None:
     """Print a line; neither the terminal nor the log of a workflow obeys names in it."""
     click.echo(clean_text(words), err=err)
@@ -78,10 +90,15 @@ def print_lines(words: str, *, err: bool = False) -> None:
     click.echo(clean_lines(words), err=err)
 
 
-def warn(word: str) -> None:
+def warn(problem: str | Diagnostic) -> None:
     """Print a warning, which names its location itself."""
+    from reportgen.core.errors import Diagnostic, Severity, SourceLocation
+
     click.secho("warning: ", fg="yellow", nl=False, err=True)
-    print_lines(word, err=True)
+    print_lines(str(problem), err=True)
+    if isinstance(problem, str):
+        problem = Diagnostic(SourceLocation(""), problem.rstrip("."), severity=Severity.WARNING)
+    collect(problem)
 
 
 @contextmanager
@@ -116,6 +133,7 @@ def print_problem(problem: Diagnostic, *, err: bool = True) -> None:
     colour = "red" if problem.severity == "error" else "yellow"
     click.secho(f"{problem.severity}: ", fg=colour, nl=False, err=err)
     click.echo(clean_text(problem.text), err=err)
+    collect(problem)
 
 
 @contextmanager

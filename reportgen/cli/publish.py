@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.cli.output import cache_dir_option, print_line, report_problems, show_progress, warn
+from reportgen.cli.envelope import Answer
+from reportgen.cli.output import (
+    cache_dir_option,
+    json_option,
+    print_line,
+    report_problems,
+    show_progress,
+    warn,
+)
 
 if TYPE_CHECKING:
     from reportgen.archive.publishing.sites import Given
@@ -77,7 +84,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     metavar="URL",
     help="Where it is published; the site_url that SITE_DIR was built with if left out.",
 )
-def publish(main: Path, public: Path, versions: list[Given], previews: list[Given], base_url: str) -> None:
+@json_option
+def publish(main: Path, public: Path, versions: list[Given], previews: list[Given], base_url: str) -> Answer:
     """Assemble the report, its versions and previews.
 
     Puts a built site, versions from archives, and previews of pull requests into one folder.
@@ -92,21 +100,21 @@ def publish(main: Path, public: Path, versions: list[Given], previews: list[Give
       reportgen publish --main site --to public --version 1.0=scaling-1.0.zip --preview 12=pr-12.zip
     """
     from reportgen.archive.publishing.assembling import Inputs, assemble
+    from reportgen.cli.results import PublishResult
     from reportgen.core.words import format_count, join_names
     from reportgen.site.describe import format_bytes
 
     with report_problems("nothing was published"):
         done = assemble(Inputs(main, versions, previews, base_url), public, warn)
     parts = ["the report"]
-    listed = {
-        "version": [one.name for one in done.versions],
-        "preview": [f"#{one.number}" for one in done.previews],
-    }
-    for kind, names in listed.items():
+    named = tuple(one.name for one in done.versions)
+    numbers = tuple(one.number for one in done.previews)
+    for kind, names in (("version", named), ("preview", tuple(f"#{number}" for number in numbers))):
         if names:
             parts.append(f"{format_count(len(names), kind)} ({join_names(names, most=5)})")
-    size = f"{format_count(sum(len(tree.hashes) for tree in done.trees), 'file')}, {format_bytes(done.size)}"
-    print_line(f"{public}: {join_names(parts)}; {size}")
+    files = sum(len(tree.hashes) for tree in done.trees)
+    print_line(f"{public}: {join_names(parts)}; {format_count(files, 'file')}, {format_bytes(done.size)}")
+    return Answer(PublishResult(str(public), named, numbers, files, done.size))
 
 
 _LEFT_OUT = 3
@@ -128,8 +136,9 @@ _LEFT_OUT = 3
     required=True,
     help="The folder to write or to bring up to date.",
 )
+@json_option
 @cache_dir_option
-def hub(hub_file: Path, public: Path) -> None:
+def hub(hub_file: Path, public: Path) -> Answer:
     """Publish many reports as one site.
 
     It has an index, a search and a feed. HUB.yml lists built sites and archives. Each report is published as
@@ -142,19 +151,26 @@ def hub(hub_file: Path, public: Path) -> None:
       reportgen hub --to public
       reportgen hub reports/hub.yml --to public
     """
+    from reportgen.cli.results import HubResult
+    from reportgen.core.errors import Diagnostic, Severity
     from reportgen.hub.updating import update_hub
 
     with report_problems("the hub was left as it was"), show_progress("Reading") as progress:
         update = update_hub(hub_file, public, progress)
     for name, problem in update.broken.items():
         state = "is shown as last published" if name not in update.unpublished else "was never published"
-        warn(f"{update.places[name]}: {name} {state}. {problem}")
+        said = f"{name} {state}. {problem}".removesuffix(".")
+        warn(Diagnostic(update.places[name], said, severity=Severity.WARNING))
     if update.remaining:
         warn(f"{public}: files appeared in folders that were replaced, and stay there: {update.remaining[0]}")
     if update.without_feed:
         warn(f"there is no feed: {update.without_feed}")
     print_line(f"{public}: {_describe(update)}")
-    sys.exit(_LEFT_OUT if update.broken else 0)
+    added, changed, removed, broken = (
+        tuple(names) for names in (update.added, update.changed, update.removed, update.broken)
+    )
+    result = HubResult(str(public), update.reports, added, changed, removed, broken, update.written)
+    return Answer(result, _LEFT_OUT if update.broken else 0)
 
 
 def _describe(update: Update) -> str:

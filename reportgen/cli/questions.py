@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
+from reportgen.cli.envelope import Answer, prints_json
 from reportgen.cli.output import cache_dir_option, config_option, format_option, print_line, report_problems
 from reportgen.core.terminal import clean_text
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeVar
 
     from reportgen.claims.vocabulary import Subject
+    from reportgen.cli.results import FactsResult
     from reportgen.core.facts import FactKind
-    from reportgen.core.statements import Fact
+    from reportgen.core.statements import Fact, Observation
     from reportgen.draft.gathering import SourceQuestion
 
     _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -95,7 +96,7 @@ def facts(
     observed: bool,
     count: int,
     config_file: Path,
-) -> None:
+) -> Answer:
     """List every fact about SOURCE with its value.
 
     Each can be pasted into a page.
@@ -114,18 +115,20 @@ def facts(
       reportgen facts math500 --observations --count 3
     """
     if observed:
-        if form != "text" or words is not None:
-            raise click.UsageError("--observations prints sentences: leave out --format, --find and --like.")
+        if form == "tex" or words is not None:
+            message = "--observations prints sentences: leave out --format tex, --find and --like."
+            raise click.UsageError(message)
         with report_problems("nothing can be observed"):
-            _print_observations(open_question(config_file, sources, metric, benchmark), count)
-        return
+            question = open_question(config_file, sources, metric, benchmark)
+            return _answer_observations(question, sources, count)
     with report_problems("no facts are listed"):
-        _print_answer(open_question(config_file, sources, metric, benchmark), sources, words, form)
+        question = open_question(config_file, sources, metric, benchmark)
+        return _answer_facts(question, sources, words, form)
 
 
-def _print_answer(question: SourceQuestion, sources: Sequence[str], words: str | None, form: str) -> None:
+def _answer_facts(question: SourceQuestion, sources: Sequence[str], words: str | None, form: str) -> Answer:
     from reportgen.claims.vocabulary import collect_facts
-    from reportgen.settings.base import name_joined
+    from reportgen.core.facts import list_fact_kinds
 
     subject = question.get_subject()
     found = collect_facts(subject)
@@ -134,16 +137,29 @@ def _print_answer(question: SourceQuestion, sources: Sequence[str], words: str |
         _print_found(words, found, subject, form)
     elif form == "text":
         _print_facts(sources, found, subject)
-    if form == "json":
-        described = _describe_facts(found, subject)
-        click.echo(json.dumps({"of": name_joined(sources), **described}, indent=2, ensure_ascii=False))
-    elif form == "tex":
+    if form == "tex":
         for line in _define_facts(sources, found, subject):
             click.echo(line)
+    if form != "json":
+        return Answer()
+    kinds = list_fact_kinds(subject.holds) if words is None else ()
+    return Answer(_list_facts(sources, found, subject, kinds))
 
 
-def _print_observations(question: SourceQuestion, count: int) -> None:
+def _answer_observations(question: SourceQuestion, sources: Sequence[str], count: int) -> Answer:
     found, runs = question.find_observations(), question.describe_runs()
+    _print_observations(found, runs, count)
+    if not prints_json():
+        return Answer()
+    from reportgen.cli.results import FactsResult
+    from reportgen.settings.base import name_joined
+
+    subject = question.get_subject()
+    about = (name_joined(sources), subject.scale.metric, subject.scale.higher_is_better, subject.series)
+    return Answer(FactsResult(*about, observations=found[:count], runs=runs))
+
+
+def _print_observations(found: Sequence[Observation], runs: str, count: int) -> None:
     for observation in found[:count]:
         click.echo(clean_text(observation.text))
         behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
@@ -175,23 +191,24 @@ def _print_found(words: str, found: Sequence[Fact], subject: Subject, form: str)
         print_line(clean_text(describe_fact(fact, subject.scale)))
 
 
-def _describe_facts(found: Sequence[Fact], subject: Subject) -> dict[str, Any]:
-    """Return series, signatures and values of facts for JSON, as an editor completes expressions."""
-    from msgspec import to_builtins
+def _list_facts(
+    sources: Sequence[str], found: Sequence[Fact], subject: Subject, kinds: Sequence[FactKind]
+) -> FactsResult:
+    """Return series, signatures and values of facts, as an editor completes expressions."""
+    from msgspec.structs import asdict
 
     from reportgen.claims.fact_words import describe_fact
-    from reportgen.core.facts import list_fact_kinds
+    from reportgen.cli.results import FactsResult, ListedFact, ListedKind
+    from reportgen.settings.base import name_joined
 
-    kinds = list_fact_kinds(subject.holds)
-    return {
-        "metric": subject.scale.metric,
-        "higher_is_better": subject.scale.higher_is_better,
-        "series": [*subject.series],
-        "vocabulary": [
-            {"signature": one.signature, "quantity": one.quantity, "says": one.says} for one in kinds
-        ],
-        "facts": [{**to_builtins(one), "words": describe_fact(one, subject.scale)} for one in found],
-    }
+    return FactsResult(
+        name_joined(sources),
+        subject.scale.metric,
+        subject.scale.higher_is_better,
+        tuple(subject.series),
+        tuple(ListedKind(one.signature, one.quantity, one.says) for one in kinds),
+        tuple(ListedFact(**asdict(one), words=describe_fact(one, subject.scale)) for one in found),
+    )
 
 
 # What would end a name in LaTeX, or be no character of it.

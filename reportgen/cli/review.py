@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Raw
 
+from reportgen.cli.envelope import Answer
 from reportgen.cli.output import (
     cache_dir_option,
     format_option,
@@ -117,7 +118,7 @@ def review(
     max_chars: int,
     link: str,
     picture_base: str,
-) -> None:
+) -> Answer:
     """Say what changed from BASE to HEAD.
 
     Statements, numbers and figures, and whether a change is more than noise.
@@ -141,26 +142,25 @@ def review(
       reportgen review --read review/review.json --pictures pictures
     """
     from reportgen.review.comment import CommentContext
+    from reportgen.review.model import write_review
 
     with report_problems("no review was written", code=_NO_REVIEW):
-        if reads:
-            found, text = _read_review(base, head)
-        else:
-            found, text = _make_review(base, head, config_file, folder)
+        found = _read_review(base, head) if reads else _make_review(base, head, config_file, folder)
         comment = ""
         if form in {"markdown", "github"}:
             comment = _write_comment(
                 found, max_chars, CommentContext(config_file.as_posix(), link, picture_base=picture_base)
             )
-        _print_review(found, comment or text, form, config_file)
+        _print_review(found, comment, form, config_file)
     if drawn is not None:
         with report_problems("not every picture was written", code=_NO_REVIEW):
             _draw_pictures(found, drawn, most_pictures)
-    sys.exit(1 if _is_met(found, condition) else 0)
+    result = Raw(write_review(found).encode()) if form == "json" else None
+    return Answer(result, 1 if _is_met(found, condition) else 0)
 
 
-def _make_review(base: str | None, head: str | None, config_file: Path, folder: Path) -> tuple[Review, str]:
-    """Compare two states, and write the review; returns it with its text."""
+def _make_review(base: str | None, head: str | None, config_file: Path, folder: Path) -> Review:
+    """Compare two states, and write the review."""
     from reportgen.review.states import open_states
 
     outputs = _check_outputs(folder, config_file)
@@ -181,13 +181,12 @@ def _make_review(base: str | None, head: str | None, config_file: Path, folder: 
             raise
         message = f"this is no report.json of reportgen ({error!r})"
         raise make_error(origins[0].name, message, "Build the site again with this version") from error
-    text = write_review(found)
-    contents = {"review.json": text, "review.html": write_page(found)}
+    contents = {"review.json": write_review(found), "review.html": write_page(found)}
     for name, output in outputs.items():
         check_file(output)  # somebody may have written it meanwhile
         _write(output, contents[name].encode())
         record_file(output)
-    return found, text
+    return found
 
 
 def _unpack(name: str) -> str:
@@ -246,7 +245,7 @@ def _print_review(found: Review, text: str, form: str, config_file: Path) -> Non
 
         for line in list_lines(make_document(found)):
             print_line(line)
-    else:
+    elif form == "markdown":
         click.echo(text, nl=False)
 
 
@@ -261,7 +260,7 @@ def _draw_pictures(found: Review, folder: Path, most: int) -> None:
         print_line(str(output.path), err=True)
 
 
-def _read_review(name: str | None, head: str | None) -> tuple[Review, str]:
+def _read_review(name: str | None, head: str | None) -> Review:
     """Read the review that a file or standard input has; it may come from anybody."""
     from reportgen.core.errors import make_error
     from reportgen.review.model import MOST_BYTES, read_review
@@ -270,7 +269,7 @@ def _read_review(name: str | None, head: str | None) -> tuple[Review, str]:
         raise click.UsageError("--read takes one review.json, and no HEAD.")
     content = click.File("rb").convert(name, None, click.get_current_context()).read(MOST_BYTES + 1)
     try:
-        return read_review(content), content.decode()
+        return read_review(content)
     except ValueError:
         step = 'Make one with "reportgen review", of the same version as this'
         raise make_error(name, "this is not a review of format 1", step) from None

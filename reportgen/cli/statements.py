@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -11,11 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reportgen.cli.envelope import Answer, collect
 from reportgen.cli.output import (
     Column,
     cache_dir_option,
     config_option,
     format_option,
+    json_option,
     print_line,
     print_problem,
     print_table,
@@ -28,7 +29,12 @@ from reportgen.core.terminal import clean_text, format_excerpt
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from reportgen.claims.finding import Match
+    from reportgen.cli.results import CheckedStatement, CheckResult, UnboundNumber
+    from reportgen.core.errors import SourceLocation
+    from reportgen.core.statements import Statement
     from reportgen.draft.unbound import PageNumbers
+    from reportgen.settings.inputs import Page
     from reportgen.site.checking import Check
     from reportgen.site.repairs import PageRepair
 
@@ -53,7 +59,7 @@ _COLUMNS = (
     purpose="For people, for the annotations of a GitHub workflow, or for other programs.",
 )
 @click.option("--unbound", is_flag=True, help="List numbers of the data that no binding covers, too.")
-def check(config_file: Path, form: str, *, unbound: bool) -> None:
+def check(config_file: Path, form: str, *, unbound: bool) -> Answer:
     """Check every bound value and claim.
 
     Compares them with the data without building the site.
@@ -80,13 +86,13 @@ def check(config_file: Path, form: str, *, unbound: bool) -> None:
     if form == "text":
         _print_check(result)
         click.echo(summary)
-        if unbound and result.report:
-            from reportgen.draft.unbound import find_unbound
-
-            with report_problems("no unbound number is listed"):
-                _print_unbound(find_unbound(result.report, config_file.resolve().parent))
+        if unbound:
+            _print_unbound(_find_unbound(result, config_file))
     elif form == "json":
-        click.echo(checking.format_json(result), nl=False)
+        for finding in result.findings:
+            collect(finding.diagnostic)
+        numbers = _find_unbound(result, config_file) if unbound else ()
+        return Answer(_answer_check(result, numbers, unbound=unbound), int(result.fails))
     else:
         # Paths relative to the repository, or else to the working folder.
         root, prefix = config_file.resolve().parent, ""
@@ -100,7 +106,50 @@ def check(config_file: Path, form: str, *, unbound: bool) -> None:
         else:
             for line in (*checking.format_annotations(result, prefix), summary):
                 click.echo(line)
-    sys.exit(1 if result.fails else 0)
+    return Answer(code=int(result.fails))
+
+
+def _find_unbound(result: Check, config_file: Path) -> tuple[PageNumbers, ...]:
+    from reportgen.draft.unbound import find_unbound
+
+    with report_problems("no unbound number is listed"):
+        return find_unbound(result.report, config_file.resolve().parent) if result.report else ()
+
+
+def _answer_check(result: Check, numbers: tuple[PageNumbers, ...], *, unbound: bool) -> CheckResult:
+    from reportgen.cli.results import CheckResult, StatementCounts, UnboundResult
+    from reportgen.site.outputs import count_statements
+
+    if not result.is_whole:
+        return CheckResult(None, None)
+    statements = tuple(map(_answer_statement, result.statements))
+    listed = tuple(_answer_number(found.page, *one) for found in numbers for one in found.unbound)
+    return CheckResult(
+        StatementCounts(**count_statements(result.statements)),
+        statements,
+        UnboundResult(sum(one.bound for one in numbers), listed) if unbound else None,
+    )
+
+
+def _answer_statement(one: Statement) -> CheckedStatement:
+    from reportgen.cli.results import CheckedStatement
+    from reportgen.site.outputs import describe_statement
+
+    known = describe_statement(one) | {"file": one.binding.location.file}
+    known |= {key: known[key] or None for key in ("name", "expected_to_fail", "repaired", "figure")}
+    return CheckedStatement(**{name: known[name] for name in CheckedStatement.__struct_fields__})
+
+
+def _answer_number(page: Page, place: SourceLocation, match: Match) -> UnboundNumber:
+    from reportgen.cli.results import UnboundCandidate, UnboundNumber
+    from reportgen.site.repairs import write_binding
+
+    words = match.number.words
+    candidates = (
+        UnboundCandidate(one.words, write_binding(words, one, page.file, is_document=page.is_document))
+        for one in match.candidates
+    )
+    return UnboundNumber(place.file, place.line, place.column, words, match.instead, tuple(candidates))
 
 
 def _print_check(result: Check) -> None:
@@ -136,7 +185,8 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @config_option
 @cache_dir_option
 @click.option("-w", "--write", is_flag=True, help="Write the pages.")
-def fix(config_file: Path, *, write: bool) -> None:
+@json_option
+def fix(config_file: Path, *, write: bool) -> Answer:
     """Correct bound values that the data changed.
 
     Shows the corrections as a diff; --write writes them.
@@ -165,7 +215,16 @@ def fix(config_file: Path, *, write: bool) -> None:
         click.echo(f"\n{format_count(len(left), 'statement')} left for you:", err=True)
     for problem in left:
         print_problem(problem)
-    sys.exit(1 if pages and not write else 0)
+    return _answer_repairs(pages, written=write)
+
+
+def _answer_repairs(pages: Sequence[PageRepair], *, written: bool) -> Answer:
+    from reportgen.cli.results import Edit, EditResult
+
+    edits = tuple(
+        Edit(page.file, edit.line, edit.column, edit.old, edit.new) for page in pages for edit in page.edits
+    )
+    return Answer(EditResult(edits, written), 1 if pages and not written else 0)
 
 
 def _print_unbound(pages: Sequence[PageNumbers]) -> None:
@@ -196,7 +255,8 @@ def _print_unbound(pages: Sequence[PageNumbers]) -> None:
 @config_option
 @cache_dir_option
 @click.option("-w", "--write", is_flag=True, help="Write the bindings.")
-def bind(pages: tuple[Path, ...], config_file: Path, *, write: bool) -> None:
+@json_option
+def bind(pages: tuple[Path, ...], config_file: Path, *, write: bool) -> Answer:
     """Bind the numbers of PAGEs, or of all pages and documents.
 
     Shows the bindings as a diff; --write writes them. Only numbers are bound whose sentence names a series
@@ -221,7 +281,7 @@ def bind(pages: tuple[Path, ...], config_file: Path, *, write: bool) -> None:
         found = tuple(one for one in found if not chosen or (root / one.page.file).resolve() in chosen)
         planned = plan_bindings(root, found)
     _show_repairs(planned, "bind", "bind", "Bound", "number", write=write)
-    sys.exit(1 if planned and not write else 0)
+    return _answer_repairs(planned, written=write)
 
 
 def _show_repairs(
@@ -239,7 +299,8 @@ def _show_repairs(
             for page in pages:
                 page.write()
                 print_line(f"{page.file}: written", err=True)
-    count, where = format_count(sum(page.values for page in pages), noun), format_count(len(pages), "page")
+    count = format_count(sum(len(page.edits) for page in pages), noun)
+    where = format_count(len(pages), "page")
     if not pages:
         click.echo(f"Nothing to {command}.", err=True)
     elif write:
@@ -267,7 +328,7 @@ _DIFFERENCE = (
 @click.command()
 @question_options(
     click.option("-d", "--difference", type=click.FloatRange(0, min_open=True), help=_DIFFERENCE),
-    format_option("json", purpose="For people, or for other programs."),
+    json_option,
 )
 def plan(
     sources: tuple[str, ...],
@@ -275,9 +336,8 @@ def plan(
     benchmark: str | None,
     difference: float | None,
     *,
-    form: str,
     config_file: Path,
-) -> None:
+) -> Answer:
     """Estimate which differences SOURCE can show.
 
     Prints how often a true difference is detected, now and with more problems, samples or runs.
@@ -291,14 +351,14 @@ def plan(
       reportgen plan contest --difference 3
       reportgen plan suite --benchmark Contest --metric pass@4 --format json
     """
+    from reportgen.cli.results import PlanResult
+
     with report_problems("nothing can be planned"):
         answer = open_question(config_file, sources, metric, benchmark).plan(difference)
-    if form == "json":
-        click.echo(json.dumps(answer.numbers, indent=2, ensure_ascii=False))
-        return
     for sentence in answer.sentences:
         click.echo(clean_text(sentence))
     click.echo()
     click.secho(clean_text(answer.table.title), bold=True)
     rows = [[cell.text for cell in row] for row in answer.table.rows]
     print_table([Column(title) for title in answer.table.header], [answer.table.header, *rows])
+    return Answer(PlanResult(answer.sentences, answer.plan))

@@ -49,6 +49,14 @@ class Stage(StrEnum):
     SITE = "site"
 
 
+class StatementRule(StrEnum):
+    """How a statement is not as expected, which fails a check."""
+
+    FAILS = "statement-fails"
+    UNDECIDED = "statement-undecided"
+    UNEXPECTED = "expected-failure-holds"
+
+
 class Diagnostic(Struct, frozen=True):
     """One problem for the user to correct."""
 
@@ -59,6 +67,7 @@ class Diagnostic(Struct, frozen=True):
     severity: Severity = Severity.ERROR
     id: str = ""  # by which its author can accept a warning; empty if it cannot be accepted
     confirmed_by: str = ""  # the key of source.yml that confirms what a reader left out
+    rule: StatementRule | None = None  # of a warning about a statement
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage, StatementRule
 from reportgen.core.facts import FACTS
 from reportgen.core.model import BenchmarkResult, Figure, Observed, Panels, ScoreRequest, Shown
 from reportgen.core.statements import Statement, Truth
@@ -314,7 +314,9 @@ def _list_warnings(statement: Statement, page: Page) -> Iterator[Diagnostic]:
             yield Diagnostic(place, said, f"Write {instead}", Stage.NARRATIVE, Severity.WARNING)
     if statement.as_expected:
         return
+    rule = StatementRule.UNEXPECTED if binding.fails else StatementRule.FAILS
     if judgement.truth is Truth.UNDECIDED:
+        rule = StatementRule.UNDECIDED
         said = f'"{binding.words}": {judgement.found}'
         step = "Say that it is not known, or remove the claim" if binding.kind == "claim" else ""
     elif binding.fails:
@@ -331,7 +333,7 @@ def _list_warnings(statement: Statement, page: Page) -> Iterator[Diagnostic]:
     else:
         said = f'"{binding.words}" is not so: {judgement.found}'
         step = "Rewrite the sentence, or say with fails= why it fails"
-    yield Diagnostic(binding.location, said, step, Stage.NARRATIVE, Severity.WARNING)
+    yield Diagnostic(binding.location, said, step, Stage.NARRATIVE, Severity.WARNING, rule=rule)
 
 
 StartWorker: TypeAlias = "Callable[..., Callable[[], Any]]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from reportgen.claims.vocabulary import Subject
     from reportgen.core.cache import Cache, FileHashes
+    from reportgen.core.comparisons import Plan
     from reportgen.core.model import Request, ResultTable
     from reportgen.core.statements import Observation
     from reportgen.settings.block_parts import BlockSettings, Metrics
@@ -301,11 +302,11 @@ def choose_metrics(settings: BlockSettings, source: Source) -> BlockSettings:
 
 
 class PlanAnswer(Struct, frozen=True):
-    """A plan as sentences, as a table and as plain JSON."""
+    """A plan as sentences, as a table and as numbers."""
 
     sentences: tuple[str, ...]
     table: ResultTable
-    numbers: dict[str, Any]
+    plan: Plan
 
 
 class SourceQuestion(Struct, frozen=True):
@@ -324,7 +325,7 @@ class SourceQuestion(Struct, frozen=True):
 
         Also raises ``ReportError`` if there are no answers to problems.
         """
-        from reportgen.draft.blocks.scores import make_score_context, to_json_values  # noqa: PLC0415 - only for scores
+        from reportgen.draft.blocks.scores import make_score_context  # noqa: PLC0415 - only for scores
         from reportgen.figures.scores.plan import build_plan_table, write_plan_sentences  # noqa: PLC0415
 
         request, place = self.topic.request, self.source.location
@@ -335,7 +336,7 @@ class SourceQuestion(Struct, frozen=True):
             found = self.answers.plan_study(request, difference)
         context = make_score_context(place, request, self.answers.get_problem_scores(request), self.source)
         table = build_plan_table("plan", found, context)
-        return PlanAnswer(write_plan_sentences(found, context), table, to_json_values(found))
+        return PlanAnswer(write_plan_sentences(found, context), table, found)
 
     def find_observations(self) -> tuple[Observation, ...]:
         """Find observations, in the order of rules."""

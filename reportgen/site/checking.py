@@ -15,13 +15,12 @@ from msgspec.structs import replace
 
 from reportgen.core import __version__
 from reportgen.core.cache import OTHER_STATES, Cache, FileHashes, cache_folder
-from reportgen.core.errors import Diagnostics, ReportError, Severity, Stage
-from reportgen.core.statements import Truth
+from reportgen.core.errors import Diagnostics, ReportError, Severity, Stage, StatementRule
 from reportgen.core.terminal import clean_json, format_annotation
 from reportgen.core.words import format_count
 from reportgen.site.citation import compare_files, find_cited_report
 from reportgen.site.files import iterate_languages
-from reportgen.site.outputs import count_statements, describe_diagnostic, describe_statement
+from reportgen.site.outputs import count_statements
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
 from reportgen.site.worker import WorkerProcess
 
@@ -104,12 +103,17 @@ def draft_report(
     return whole, (*report.warnings, *problems.in_order())
 
 
-_FAILS, _UNDECIDED, _UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
 # Every rule by its id: name and explanation.
 RULES: dict[str, tuple[str, str]] = {
-    _FAILS: ("Statement fails", "The data say otherwise; reportgen fix --write corrects bound values."),
-    _UNDECIDED: ("Statement cannot be decided", "The data do not show whether it is true."),
-    _UNEXPECTED: ("Expected failure holds", "A claim that is marked with fails= holds."),
+    StatementRule.FAILS.value: (
+        "Statement fails",
+        "The data say otherwise; reportgen fix --write corrects bound values.",
+    ),
+    StatementRule.UNDECIDED.value: (
+        "Statement cannot be decided",
+        "The data do not show whether it is true.",
+    ),
+    StatementRule.UNEXPECTED.value: ("Expected failure holds", "A claim that is marked with fails= holds."),
     Stage.SETTINGS.value: ("Problem in settings", "Something in mkdocs.yml, a source.yml or a block."),
     Stage.DATA.value: ("Problem in data", "Something in the data folder, or in how it is read."),
     Stage.NARRATIVE.value: ("Problem in a page", "Something in a Markdown page."),
@@ -161,17 +165,15 @@ def make_findings(
     findings = []
     for problem in problems:
         line, statement = read_source_line(root, problem.location), broken.get(problem.location)
-        if statement is None or problem.severity is Severity.ERROR:
+        if statement is None or problem.rule is None:
             findings.append(Finding(problem, problem.stage.value, line, 0))
             continue
-        rules = {Truth.UNDECIDED: _UNDECIDED, Truth.FAILS: _FAILS}
-        rule = rules.get(statement.judgement.truth, _UNEXPECTED)
         # Of a page, the brackets around the words are marked, too.
         length = statement.binding.end - statement.binding.start
         length += len("[]") if statement.binding.ends[0] == "[" else 0
         rest = len(line or "") - (problem.location.column or 1) + 1
         failed = replace(problem, severity=Severity.ERROR)
-        findings.append(Finding(failed, rule, line, max(min(length, rest), 0)))
+        findings.append(Finding(failed, problem.rule.value, line, max(min(length, rest), 0)))
     return tuple(findings)
 
 
@@ -216,10 +218,6 @@ def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
     return Check(make_findings(problems, statements, root), statements, is_whole=True, report=report)
 
 
-FORMAT = 1
-"""Version of the JSON; a new number means that something was renamed or removed."""
-
-
 def _add_prefix(prefix: str, file: str) -> str:
     """Return a file's path in the repository; a file outside the report already has an absolute one."""
     # A document may lie above the report.
@@ -238,34 +236,6 @@ def format_annotations(check: Check, prefix: str) -> Iterator[str]:
             "title": RULES[finding.rule][0],
         }
         yield format_annotation(severity, values, finding.diagnostic.text)
-
-
-def format_json(check: Check) -> str:
-    """Format the whole check as JSON."""
-    problems = []
-    for finding in check.findings:
-        own = {
-            "column": finding.diagnostic.location.column,
-            "length": finding.length or None,
-            "stage": finding.diagnostic.stage.value,
-            "rule": finding.rule,
-        }
-        problems.append(describe_diagnostic(finding.diagnostic) | own)
-    statements = []
-    for one in check.statements:
-        value = describe_statement(one) | {"file": one.binding.location.file}
-        del value["facts"], value["state"]
-        optional = ("name", "expected_to_fail", "repaired", "figure")
-        statements.append(value | {key: value[key] or None for key in optional})
-    return _encode_json(
-        {
-            "format": FORMAT,
-            "fails": check.fails,
-            "counts": count_statements(check.statements) if check.is_whole else None,
-            "problems": problems,
-            "statements": statements if check.is_whole else None,
-        }
-    )
 
 
 def _encode_json(value: object) -> str:

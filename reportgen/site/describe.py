@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Stage, make_error
 from reportgen.core.repository import find_data_boundary
-from reportgen.core.terminal import clean_json
 from reportgen.core.words import format_count, format_number, join_names
 from reportgen.draft.describing import describe_path
 from reportgen.draft.opening import check_settings_names
 from reportgen.settings.loading import read_data_settings
-from reportgen.site.outputs import describe_diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -336,34 +333,18 @@ def _make_section(
     return Section(title, note, tuple(header for header, _ in shown), rows[:_MOST_ROWS], more)
 
 
-def format_json(description: Description, source_yml: str, others: dict[str, str], block: str) -> str:
-    """Format a description as JSON with a final newline; keys are those of the value, in its order.
+def make_settings_finite(runs: tuple[DescribedRun, ...]) -> tuple[DescribedRun, ...]:
+    """Return runs whose settings JSON can hold: NaN and infinity become text."""
 
-    ``source_yml`` and ``block`` are the suggested settings and block, ``others`` are suggested settings that
-    depend on what the data mean, by their purpose.
-    """
-    value = to_builtins(description)
-    value["unread"] = dict(description.unread)
-    value["problems"] = [describe_diagnostic(problem) for problem in description.problems]
-    value |= value.pop("counts")
-    for run in value["runs"]:
-        run["config"] = {key: str(one) if _is_endless(one) else one for key, one in run["config"].items()}
-    for total in value["totals"]:
-        total |= {key: None for key, one in total.items() if _is_endless(one)}
-    value["suggested"] = {
-        "file": description.settings_file,
-        "source.yml": source_yml,
-        **{f"source.yml for {purpose}": text for purpose, text in others.items()},
-        "block": block,
-    }
-    for key in ("settings", "repetitions", "clusters", "stated"):
-        del value[key]
-    return f"{clean_json(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))}\n"
+    def write(run: DescribedRun) -> DescribedRun:
+        endless = {
+            key: str(one)
+            for key, one in run.config.items()
+            if isinstance(one, float) and not math.isfinite(one)
+        }
+        return replace(run, config={**run.config, **endless})
 
-
-def _is_endless(value: object) -> bool:
-    """Return whether a value is NaN or infinite, which JSON cannot represent."""
-    return isinstance(value, float) and not math.isfinite(value)
+    return tuple(map(write, runs))
 
 
 _PROJECT = "mkdocs.yml"

@@ -132,7 +132,7 @@ def publish(
     *,
     strict: bool,
     progress: Callable[[int, int], None],
-    warn: Callable[[str], None],
+    warn: Callable[[str | Diagnostic], None],
     compare: Callable[[Report | None], Additions] | None = None,
 ) -> manifest.Summary:
     """Build the site of a ``mkdocs.yml`` and replace the old one with it.
@@ -161,18 +161,27 @@ def publish(
             finally:
                 plugin.last_build = None  # MkDocs uses a plugin again in the next build of this process
             remaining = stage.swap()
-    for word in (*words, *(f"{stage.old} stays, as it cannot be removed: {why}" for why in remaining)):
-        warn(word)
+    left = (f"{stage.old} stays, as it cannot be removed: {why}" for why in remaining)
+    _pass_on((*words, *left), plugin.warned, warn)
     Cache(cache_folder(root)).prune_daily()
-    report = plugin.report
-    summary = _summarize(report, plugin.outputs.values(), warnings=len(words))
+    summary = _summarize(plugin.report, plugin.outputs.values(), warnings=len(words))
     made = manifest.Build(config_file, site, summary, started, is_plain=compare is None)
     if has_known_inputs(config):
-        hashes = {str(root / f.path): f.sha256 for source in report.list_sources() for f in source.files}
+        files = (file for source in plugin.report.list_sources() for file in source.files)
+        hashes = {str(root / file.path): file.sha256 for file in files}
         manifest.write(made, _list_inputs(root, config, plugin), hashes, last_build.keys)
     else:
         manifest.remove(root)
     return summary
+
+
+def _pass_on(
+    words: Iterable[str], warned: Iterable[Diagnostic], warn: Callable[[str | Diagnostic], None]
+) -> None:
+    """Warn of what was logged, with a diagnostic where it is one of the report's."""
+    ours = {clean_text(str(problem)): problem for problem in warned}
+    for word in words:
+        warn(ours.get(word, word))
 
 
 def _summarize(report: Report, outputs: Collection[PageOutputs], *, warnings: int) -> manifest.Summary:

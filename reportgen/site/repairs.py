@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # Between two words of a binding: spaces, or a line break with the quote marks of the next line.
 _GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
+_LINE_END = re.compile(r"\r\n?|\n")
 # Brackets are searched within this distance of the words.
 _NEAR = 1000
 # Characters that git does not escape in a quoted file name.
@@ -67,14 +68,40 @@ def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...
     return {file: tuple(sorted(several)) for file, several in sorted(repairs.items())}
 
 
-def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
-    """Repair a page's UTF-8; raise a ReportError if the file is not as the draft read it."""
+class Edit(Struct, frozen=True):
+    """Text of a file to replace: its offset, line and column, which count from 1; it may have line ends."""
+
+    start: int
+    line: int
+    column: int
+    old: str
+    new: str
+
+
+def make_edit(text: str, start: int, end: int, new: str) -> Edit:
+    """Make the edit of a part of a file's text."""
+    lines = _LINE_END.split(text[:start].removeprefix("\ufeff"))
+    return Edit(start, len(lines), len(lines[-1]) + 1, text[start:end], new)
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text with the edits made, which are in its order."""
+    parts, done = [], 0
+    for edit in edits:
+        parts += [text[done : edit.start], edit.new]
+        done = edit.start + len(edit.old)
+    return "".join([*parts, text[done:]])
+
+
+def plan_edits(original: bytes, repairs: Sequence[Repair]) -> tuple[Edit, ...]:
+    """Plan the repairs of a page's UTF-8; raise a ReportError if the file is not as the draft read it."""
     try:
         text = original.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ReportError(*(_report_changed_words(repair) for repair in repairs)) from error
     locate = _count_line_ends(text)
-    parts, done, problems = [], 0, []
+    edits: list[Edit] = []
+    done, problems = 0, []
     for repair in sorted(repairs):
         start, end = locate(repair.start), locate(repair.end)
         before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
@@ -88,11 +115,11 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
         if words is None or start < done:
             problems.append(_report_changed_words(repair))
             continue
-        parts += [text[done:start], words]
+        edits.append(make_edit(text, start, end, words))
         done = end
     if problems:
         raise ReportError(*problems)
-    return "".join([*parts, text[done:]]).encode("utf-8")
+    return tuple(edits)
 
 
 def _count_line_ends(text: str) -> Callable[[int], int]:
@@ -145,8 +172,12 @@ class PageRepair(Struct, frozen=True):
     file: str
     path: Path
     original: bytes
-    fixed: bytes
-    values: int
+    edits: tuple[Edit, ...]
+
+    @property
+    def fixed(self) -> bytes:
+        """The page with the edits made."""
+        return apply_edits(self.original.decode("utf-8"), self.edits).encode("utf-8")
 
     @property
     def difference(self) -> str:
@@ -214,7 +245,7 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
             raise make_error(file, message, "", Stage.NARRATIVE) from error
         # With variables, what was read is not what is written; documents have none.
         if b"{{" not in original or several[0].ends[0] != "[":
-            pages.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
+            pages.append(PageRepair(file, path, original, plan_edits(original, several)))
     return tuple(pages)
 
 
@@ -242,7 +273,7 @@ def plan_bindings(root: Path, pages: Iterable[PageNumbers]) -> tuple[PageRepair,
         written = original.decode("utf-8", "replace")
         if normalise_text(written) != text:
             raise ReportError(_report_changed_page(found.page.file))
-        locate, parts, done, count = _count_line_ends(written), [], 0, 0
+        locate, edits = _count_line_ends(written), []
         for _, match in found.unbound:
             number = match.number
             start, end = locate(number.start), locate(number.end)
@@ -250,11 +281,9 @@ def plan_bindings(root: Path, pages: Iterable[PageNumbers]) -> tuple[PageRepair,
                 written[start:end], match.sure, found.page.file, is_document=found.page.is_document
             )
             if bound and _has_place(text, number.start, number.end, found.page.file):
-                parts += [written[done:start], bound]
-                done, count = end, count + 1
-        if count:
-            fixed = "".join([*parts, written[done:]]).encode("utf-8")
-            planned.append(PageRepair(found.page.file, path, original, fixed, count))
+                edits.append(make_edit(written, start, end, bound))
+        if edits:
+            planned.append(PageRepair(found.page.file, path, original, tuple(edits)))
     return tuple(planned)
 
 

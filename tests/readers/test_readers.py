@@ -13,6 +13,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import command_line
 import pytest
 import yaml
 from case_pages import Case, name_case, read_pages
@@ -77,13 +78,10 @@ def write_given(root: Path, given: Any) -> list[str]:  # noqa: ANN401 - a case o
 
 def describe(root: Path, path: str) -> dict[str, Any]:
     """Return what ``describe`` says of a path; ``fails`` is whether that is an error."""
-    done = call(root, "describe", path, "--format", "json")
-    if not done.stdout:
-        return {"kind": "", "fails": True}
-    described: dict[str, Any] = json.loads(done.stdout)
-    for run in described["runs"]:
+    described = command_line.describe(root, path)
+    for run in described.get("runs", ()):
         del run["path"], run["config"]
-    return {**described, "fails": done.returncode != 0}
+    return described
 
 
 def name_given(given: Case | str) -> str:

@@ -7,12 +7,13 @@ change by itself, so that one review says thousands of them.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from command_line import call
+from command_line import ask
 from made_projects import write_report
 
 from reportgen.review.model import read_review
@@ -85,9 +86,9 @@ def _review(block: str, header: str, rows: Sequence[Iterable[str]]) -> list[Numb
             files = {"content/index.md": f"# Many\n\n{block}", "data/runs.csv": None}
             table = "\n".join((header, *listed, ""))
             write_report(Path(folder, state), {**files, "data/many.csv": table})
-        done = call(Path(folder), "review", "before", "after", "--format", "json", "--fail-on", "never")
-    assert done.returncode == 0, done.stderr
-    return sorted(read_review(done.stdout).numbers, key=lambda number: int(number.series[1:]))
+        said = ask(Path(folder), "review", "before", "after", "--fail-on", "never")
+    assert said["ok"], said
+    return sorted(read_review(json.dumps(said["result"])).numbers, key=lambda number: int(number.series[1:]))
 
 
 def _list_rows(

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from command_line import call
+from command_line import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def list_parts(root: Path, path: str, keys: list[str]) -> Iterator[str]:
     """List parts of what ``describe`` says of a path as JSON; a key is such as ``runs.*.seed``."""
-    told = json.loads(call(root, "describe", path, "--format", "json").stdout)
+    told = describe(root, path)
     yield from (f"{key}: {json.dumps(_pick(told, key.split('.')), ensure_ascii=False)}\n" for key in keys)
 
 
@@ -37,8 +37,7 @@ def paste_suggestions(root: Path, path: str, purpose: str) -> str:
 
 
 def _suggest(root: Path, path: str) -> dict[str, str]:
-    told = json.loads(call(root, "describe", path, "--format", "json").stdout)
-    suggested: dict[str, str] = told["suggested"]
+    suggested: dict[str, str] = describe(root, path)["suggested"]
     return suggested
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from case_pages import Case, read_pages
-from command_line import call, run_until
+from command_line import ask, call, run_until
 from html_tree import classed, read_html
 from made_archives import commit, git
 from made_projects import write_file, write_report
@@ -39,9 +39,9 @@ OPPOSITE = dict(PAIRS) | {after: before for before, after in PAIRS}
 
 def review(root: Path, *words: str) -> Review:
     """A review that can be made."""
-    done = call(root, "review", *words, "--format", "json", "--fail-on", "never")
-    assert done.returncode == 0, done.stderr
-    return read_review(done.stdout)
+    said = ask(root, "review", *words, "--fail-on", "never")
+    assert said["ok"], said["diagnostics"]
+    return read_review(json.dumps(said["result"]))
 
 
 def list_steps(case: Case, root: Path) -> Iterator[str]:
