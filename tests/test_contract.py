@@ -16,7 +16,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
+from command_line import call
 from html_tree import classed, read_html, table_rows, words
+from made_projects import write_report
 
 from reportgen import __version__
 
@@ -493,6 +495,24 @@ def test_markdown_and_its_index_lead_to_each_other(
             parts = urlsplit(link)
             if parts.path and not parts.scheme:
                 assert ((example_site / path).parent / unquote(parts.path)).resolve().is_file(), (path, link)
+
+
+def test_an_index_of_any_report_is_short(tmp_path: Path) -> None:
+    """The last pages are left out if titles alone are too long; all pages are in one file where requested."""
+    settings = "site_name: <b> | Many\ndocs_dir: content\nplugins: [{reportgen: {llms_full: true}}]\n"
+    titles = {f"{name}.md": f"# {name * 9_000}\n\n[A](a.md)\n" for name in "abcdef"}
+    root = write_report(
+        tmp_path,
+        {"mkdocs.yml": settings, "content/index.md": None, **{f"content/{k}": v for k, v in titles.items()}},
+    )
+    assert call(root, "build").returncode == 0
+    index = (root / "site/llms.txt").read_text("utf-8")
+    assert index.startswith("# \\<b> \\| Many\n")
+    assert 40_000 < len(index) <= 50_000
+    assert index.endswith("](e/index.md)\n\nThese are the first of 6 pages; report.json names all of them.\n")
+    full = (root / "site/llms-full.txt").read_text("utf-8")
+    assert re.findall(r"(?m)^# (\w)", full) == [*"abcdef"]
+    assert full.count("[A](a/index.md)") == 6
 
 
 # ---- the answers and runs of the example ------------------------------------------------------------

@@ -392,10 +392,11 @@ class Assembly:
         rendered = [self._views[name] for name in names]
         return "".join([self.fences.fill(path, before, fill_block), *rendered, end, after])
 
-    def finish(self, config: MkDocsConfig, index: Mapping[str, Any] | None) -> None:
+    def finish(self, config: MkDocsConfig, index: Mapping[str, Any] | None, *, full: bool) -> None:
         """Write what is known only at the end: ``report.json``, Markdown, cards, PDFs and our theme's search.
 
-        ``index`` is MkDocs' search index; it is read from its file if None.
+        ``index`` is MkDocs' search index; it is read from its file if None. ``full`` requests one file of all
+        pages as Markdown.
         """
         site = Path(config.site_dir)
         with self._jobs.worker:
@@ -413,7 +414,7 @@ class Assembly:
         _write(site / ".nojekyll")
         pages = MarkdownPages(self.report, self._paths, self._folder)
         pages.write_all(site, Cache(cache_folder(self._root)), self._last_build, self.describe_inputs)
-        pages.write_index(site, config.site_name, config.site_description or "")
+        pages.write_index(site, config.site_name, config.site_description or "", full=full)
         file = site / "search" / "search_index.json"
         if config.theme.name == "reportgen" and file.is_file():
             for name, script in make_index_scripts(index or msgspec.json.decode(file.read_bytes())):

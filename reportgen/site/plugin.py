@@ -409,7 +409,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """
         assembly = self._assemblies.pop()
         index = self._store.get_search_index() if self._store else None
-        assembly.finish(config, index)
+        assembly.finish(config, index, full=self.settings.llms_full)
         self.report, self.outputs = assembly.report, assembly.outputs
         self._end_build()
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from reportgen.site.reuse.manifest import LastBuild
 
 INDEX: Final = "llms.txt"
+FULL: Final = "llms-full.txt"
 _LONGEST_INDEX: Final = 50_000  # characters; tools that fetch it cut off what is longer
 _LONGEST_LINE: Final = 300  # characters of what a line of it says of a page
 # Code, in which nothing is replaced, and what is before the target of a link, and the target.
@@ -85,7 +86,7 @@ class MarkdownPages:
             key = cache.make_key("markdown", self._key, page.text, *describe(page.path))
             if last_build is None or not last_build.link(path, key, site):
                 text = cache.memo(key, str, partial(self.write, page, path))
-                (site / path).write_text(text, encoding="utf-8", errors="replace", newline="\n")
+                _write(site / path, text)
 
     def write(self, page: Page, path: str) -> str:
         """Write a page as Markdown with links from a path of the site."""
@@ -135,8 +136,8 @@ class MarkdownPages:
         page, shown = self._pages[path], self._report.shown
         return number_blocks((block.id, shown[path, block.id]) for block in page.blocks)
 
-    def write_index(self, site: Path, title: str, description: str) -> None:
-        """Write ``llms.txt``: what the report is, and a line for each page.
+    def write_index(self, site: Path, title: str, description: str, *, full: bool) -> None:
+        """Write ``llms.txt``: what the report is, and a line for each page; if ``full``, all pages as well.
 
         Of a report of very many pages, lines have titles alone, then the last ones are left out.
         """
@@ -153,7 +154,10 @@ class MarkdownPages:
             ends = accumulate(len(one) + 1 for one in titles)
             count = sum(one <= _LONGEST_INDEX - len(head) - len(end) - 1 for one in ends)
             text = "\n".join([*titles[:count], end])
-        (site / self._folder / INDEX).write_text(f"{head}{text}\n", "utf-8", "replace", "\n")
+        _write(site / self._folder / INDEX, f"{head}{text}\n")
+        if full:
+            path = f"{self._folder}{FULL}"
+            _write(site / path, "\n".join(self.write(page, path) for page, _ in self.list_pages()))
 
     def _describe(self, page: Page) -> str:
         result = self._report.benchmarks.get(page.path)
@@ -163,6 +167,10 @@ class MarkdownPages:
 
 def _link(folder: str, path: str) -> str:
     return quote(posixpath.relpath(path, folder or "."))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="replace", newline="\n")
 
 
 def _describe_statement(one: Statement) -> str:
