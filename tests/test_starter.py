@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
 from email import message_from_bytes
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -27,6 +29,8 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 from tries import slow_after
 
+from reportgen.cli.main import cli
+from reportgen.core import __version__
 from reportgen.site.starter import (
     PUBLISHING,
     REVIEWING,
@@ -62,6 +66,54 @@ def test_its_prose_is_bound_to_its_data(tmp_path: Path) -> None:
     prose = (tmp_path / "content/first-benchmark.md").read_text(encoding="utf-8").partition("# First")[2]
     unbound = re.sub(r"\[[^\]]*\]\{[^}]*\}|```.*?```", "", prose, flags=re.DOTALL)
     assert re.findall(r"\d[\d.]*%?|\b(?:half|two|three|both)\b", unbound.lower()) == ["500", "95%"]
+
+
+def write_skill(report: Path) -> str:
+    """Write the skill as a user does; returns what the file says."""
+    done = call(report, "skills", "add")
+    assert done.returncode == 0, done.stderr
+    return (report / ".agents/skills/reportgen/SKILL.md").read_text("utf-8")
+
+
+def list_shown_commands(skill: str) -> list[list[str]]:
+    """The words of each command line in the skill, without the program's name."""
+    steps = re.findall(r"^ *```sh\n(.*?)^ *```$", skill, re.MULTILINE | re.DOTALL)
+    lines = [shlex.split(line) for line in "".join(steps).splitlines()]
+    assert {program for program, *_ in lines} == {"reportgen"}
+    return [words for _, *words in lines]
+
+
+def test_the_skill_is_short_and_its_commands_exist(tmp_path: Path) -> None:
+    """Its head is what a program reads first; each command takes its options, and the loop names all."""
+    skill = write_skill(tmp_path)
+    assert len(skill.splitlines()) <= 150
+    said = yaml.safe_load(skill.split("---\n")[1])
+    assert (said["name"], said["metadata"]["version"]) == ("reportgen", __version__)
+    assert len(said["description"]) <= 1024
+    shown = list_shown_commands(skill)
+    for name, *words in shown:
+        cli.commands[name].make_context(name, words)
+    loop = ["describe", "add", "facts", "check", "bind", "check", "fix", "build", "review"]
+    assert [name for name, _ in groupby(name for name, *_ in shown)] == loop
+    assert "<!-- end -->" not in skill
+
+
+@pytest.mark.slow
+def test_every_command_of_the_skill_runs_as_written(tmp_path: Path) -> None:
+    """In a new report, one after the other; what it shows of bindings holds there, too."""
+    report = tmp_path / "my-report"
+    write_starter(report)
+    shutil.copytree(ROOT / "data/aime", tmp_path / "runs")
+    for words in ("init -q -b main", "add .", "commit -q -m Begin"):
+        git(report, *words.split())
+    skill = write_skill(report)
+    page, readme = re.findall(r"^```markdown\n(.*?)^```$", skill, re.MULTILINE | re.DOTALL)
+    for name, example in (("content/first-benchmark.md", page), ("README.md", readme)):
+        with (report / name).open("a", encoding="utf-8") as file:
+            file.write(f"\n{example}")
+    for shown in list_shown_commands(skill):
+        done = call(report, *shown)
+        assert done.returncode == 0, (shown, done.stdout, done.stderr)
 
 
 @pytest.fixture

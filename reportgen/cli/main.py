@@ -14,7 +14,7 @@ import click
 
 from reportgen.cli.archive import archive, cite, verify
 from reportgen.cli.groups import Commands
-from reportgen.cli.init import add, init
+from reportgen.cli.init import add, init, skills
 from reportgen.cli.output import (
     Column,
     cache_dir_option,
@@ -79,7 +79,10 @@ def run() -> int:
     return code or 0
 
 
-for command in (*(init, add, check, fix, bind, facts, plan, review, archive, verify, cite, publish, hub),):
+for command in (
+    *(init, add, skills, check, fix, bind, facts, plan),
+    *(review, archive, verify, cite, publish, hub),
+):
     cli.add_command(command)
 
 
