@@ -6,16 +6,19 @@ import csv
 import gzip
 import hashlib
 import json
+import re
 import runpy
 from collections import Counter
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
+from command_line import call
 from html_tree import classed, read_html, table_rows, words
+from made_projects import write_report
 
 from reportgen import __version__
 
@@ -407,6 +410,109 @@ def test_a_page_of_figures_is_light(example_site: Path) -> None:
         assert len(gzip.compress(path.read_bytes(), 9)) <= 90_000, path
     scripts = b"".join(path.read_bytes() for path in sorted((example_site / "assets").rglob("*.js")))
     assert len(gzip.compress(scripts, 9)) <= 310_000
+
+
+# ---- pages for programs ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def markdown(example_site: Path) -> dict[str, str]:
+    """The Markdown of every page, by its path from the site's root, without the backslashes before marks."""
+    found = sorted(example_site.rglob("*.md"))
+    return {path.relative_to(example_site).as_posix(): path.read_text("utf-8") for path in found}
+
+
+def plain(text: str) -> str:
+    """A text on one line, without the backslashes of Markdown."""
+    return re.sub(r"\\([<|])", r"\1", " ".join(text.split()))
+
+
+def drop_code(text: str) -> str:
+    """Markdown without its code."""
+    return re.sub(r"(?ms)^[ >]*(`{3,}).*?^[ >]*\1|(`+)[^`].*?\2(?!`)", "", text)
+
+
+def list_values(value: object) -> Iterator[float]:
+    """Every number of a part of ``report.json``."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from list_values(inner)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield value
+
+
+def test_markdown_has_every_number_of_report_json(markdown: dict[str, str], report: dict[str, Any]) -> None:
+    """Of figures and stacks to four digits, of tables and statements as a reader of the page sees them."""
+    for page in report["pages"]:
+        stem = page["path"].removesuffix(".md").removesuffix("index").strip("/")
+        text = plain(markdown[f"{stem}/index.md".lstrip("/")])
+        found = {float(f"{float(one):.4g}") for one in re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", text)}
+        for shown in (*page["figures"], *page["stacks"]):
+            missing = [one for one in list_values(shown["numbers"]) if float(f"{one:.4g}") not in found]
+            assert missing == [], (page["path"], shown["id"])
+            assert plain(shown.get("summary", "")) in text
+        rows = [row for table in page["tables"] for row in table["rows"][:40]]
+        said = [cell["text"] for row in rows for cell in row]
+        said += [
+            words for one in page["statements"] for words in (one["found"], one["words"], *one["evidence"])
+        ]
+        said += [one["text"] for shown in page["observations"] for one in shown["items"]]
+        assert [words for words in said if plain(words) not in text] == [], page["path"]
+
+
+def test_markdown_fits_what_programs_fetch(markdown: dict[str, str], report: dict[str, Any]) -> None:
+    """No page is cut off by a tool that stops at 50,000 characters; one of three figures has at most 15 kB.
+
+    It says where all pages are listed, its headings and fences are whole, and nothing waits for a script.
+    """
+    three = {page["path"] for page in report["pages"] if 1 <= len(page["figures"]) <= 3}
+    for path, text in markdown.items():
+        source = "index.md" if path == "index.md" else path.replace("/index.md", ".md")
+        # How long prose is, is its author's; the guide lists all messages on one page.
+        most = 15_000 if source in three and not source.startswith("guide/") else 50_000
+        assert path == "guide/messages/index.md" or len(text.encode()) <= most, path
+        assert text.startswith("> All pages of this report: [llms.txt]("), path
+        assert len(re.findall(r"(?m)^# ", drop_code(text))) == 1, path
+        assert "{value=" not in drop_code(text), path
+        assert "\0" not in text, path
+
+
+def test_markdown_and_its_index_lead_to_each_other(
+    example_site: Path, markdown: dict[str, str], pages: dict[str, ET.Element]
+) -> None:
+    """From disk and below any address: ``llms.txt`` lists each page once, each page links its Markdown."""
+    index = (example_site / "llms.txt").read_text("utf-8")
+    assert re.match(r"# .+\n\n> .+\n\n(?s:.+)\n\n## Pages\n\n- \[", index)
+    assert len(index) <= 50_000
+    listed = re.findall(r"^- \[[^\]]+\]\(([^)]+)\): .+$", index, re.MULTILINE)
+    assert sorted(listed) == sorted(markdown)
+    for path, page in pages.items():
+        links = [e.get("href", "") for e in page.iter("link") if e.get("type") == "text/markdown"]
+        found = [urljoin(f"https://example.org/sub/{path}", link) for link in links]
+        assert found == ([] if path == "404.html" else [f"https://example.org/sub/{path[:-5]}.md"]), path
+    for path, text in markdown.items():
+        for link in re.findall(r"\]\(([^()\s]+)\)", drop_code(text)):
+            parts = urlsplit(link)
+            if parts.path and not parts.scheme:
+                assert ((example_site / path).parent / unquote(parts.path)).resolve().is_file(), (path, link)
+
+
+def test_an_index_of_any_report_is_short(tmp_path: Path) -> None:
+    """The last pages are left out if titles alone are too long; all pages are in one file where requested."""
+    settings = "site_name: <b> | Many\ndocs_dir: content\nplugins: [{reportgen: {llms_full: true}}]\n"
+    titles = {f"{name}.md": f"# {name * 9_000}\n\n[A](a.md)\n" for name in "abcdef"}
+    root = write_report(
+        tmp_path,
+        {"mkdocs.yml": settings, "content/index.md": None, **{f"content/{k}": v for k, v in titles.items()}},
+    )
+    assert call(root, "build").returncode == 0
+    index = (root / "site/llms.txt").read_text("utf-8")
+    assert index.startswith("# \\<b> \\| Many\n")
+    assert 40_000 < len(index) <= 50_000
+    assert index.endswith("](e/index.md)\n\nThese are the first of 6 pages; report.json names all of them.\n")
+    full = (root / "site/llms-full.txt").read_text("utf-8")
+    assert re.findall(r"(?m)^# (\w)", full) == [*"abcdef"]
+    assert full.count("[A](a/index.md)") == 6
 
 
 # ---- the answers and runs of the example ------------------------------------------------------------

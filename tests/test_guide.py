@@ -32,6 +32,7 @@ from reportgen.formats.registry import list_readers
 from reportgen.narrative.pages import read_page
 from reportgen.settings.blocks import KINDS
 from reportgen.settings.source import SourceSettings
+from reportgen.site.checking import RULES
 
 CONTENT = Path(__file__).parents[1] / "content"
 PAGES = {
@@ -40,6 +41,7 @@ PAGES = {
 }
 TOOLS = [name for name in PAGES if name.startswith("tools/") and name != "tools/index"]
 DATA = CONTENT.parent / "data"
+SKILL = CONTENT.parent / "reportgen/site/skill/SKILL.md"
 SMALL = 60_000
 GUIDE = "\n".join(page for name, page in PAGES.items() if name != "messages")
 
@@ -50,7 +52,9 @@ BLOCK = re.compile(rf"^ *```(?:{'|'.join(KINDS)})\n.*?^ *```$", re.MULTILINE | r
 # ---- tables that the code says --------------------------------------------------------------------------
 
 # <!-- keys CurveSettings --> or <!-- keys SourceSettings files format -->, a table, and <!-- end -->
-_TABLE = re.compile(r"^(<!-- (keys|options|list) (.+?) -->\n)(.*?)^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
+_TABLE = re.compile(
+    r"^(<!-- (keys|options|list|commands|rules) (.+?) -->\n)(.*?)^(<!-- end -->)$", re.MULTILINE | re.DOTALL
+)
 _CODE = (
     r"(?<!\w)[\w:]*\{+[^{}]*\}+[^\s,;]*|\[[^\[\]]+\]"
     r"|[^\s()]*[*@^$_<>=~|/][^\s;,()]*|\(\?P\S+\)|(?<!\w)![\w*]+"
@@ -135,6 +139,27 @@ def make_options(named: str) -> str:
     return "\n".join(rows) if len(rows) > len(("head", "rule")) else "It has no options of its own."
 
 
+def make_commands(names: str) -> str:
+    """The table of commands, with what ``--help`` says of each and the options of its own."""
+    rows = ["| command | what it does | options |", "| --- | --- | --- |"]
+    for name in names.split():
+        command = list_commands()[name]
+        given = [one for one in command.params if not {"--config-file", "--cache-dir"} & {*one.opts}]
+        words = " ".join(
+            one.make_metavar(click.Context(command)) for one in given if isinstance(one, click.Argument)
+        )
+        options = (f"`{one.opts[-1]}`" for one in given if isinstance(one, click.Option))
+        about = command.get_short_help_str(200).removesuffix(".")
+        rows.append(f"| `{name} {words}`".rstrip(" `") + f"` | {about} | {' '.join(options)} |")
+    return "\n".join(rows)
+
+
+def make_rules(_: str) -> str:
+    """The table of the ids that ``check`` reports problems by."""
+    rows = (f"| `{name}` | {title}. {words} |" for name, (title, words) in RULES.items())
+    return "\n".join(["| id | what it means |", "| --- | --- |", *rows])
+
+
 def clean_template(template: str) -> str:
     """A sentence of a message without its expressions, as text that is no Markdown."""
     text = re.sub(r"\{\{([^{}]*)\}\}", "\x01\\1\x02", template)
@@ -157,16 +182,19 @@ def make_messages(_: str) -> str:
 def fill_tables(page: str) -> str:
     """A page with its tables as the code says them."""
     make = {"keys": make_keys, "options": make_options, "list": make_messages}
+    make |= {"commands": make_commands, "rules": make_rules}
     return _TABLE.sub(lambda found: f"{found[1]}\n{make[found[2]](found[3])}\n\n{found[5]}", page)
 
 
 def test_tables_are_those_of_the_code(request: pytest.FixtureRequest) -> None:
     """Keys by the descriptions of their models, options by their help: ``make guide`` writes them."""
+    texts = {CONTENT / f"guide/{name}.md": page for name, page in PAGES.items()}
+    texts[SKILL] = SKILL.read_text("utf-8")
     if request.config.getoption("--accept"):
-        for name, page in PAGES.items():
-            (CONTENT / f"guide/{name}.md").write_text(fill_tables(page), encoding="utf-8")
+        for path, page in texts.items():
+            path.write_text(fill_tables(page), encoding="utf-8")
         return
-    stale = [name for name, page in PAGES.items() if fill_tables(page) != page]
+    stale = [path.name for path, page in texts.items() if fill_tables(page) != page]
     assert stale == [], "If the change is right: make guide"
 
 

@@ -151,6 +151,8 @@ def test_each_language_has_its_pages_with_their_figures(layout: str, tmp_path: P
         assert len(links) == 2
         assert all((site / folder / link / "index.html").is_file() for link in links)
         assert title in text_of(site / folder / "report.json")
+        assert "](methods-grpo/index.md)" in text_of(site / folder / "llms.txt")
+        assert title in text_of(site / folder / "math/index.md")
         assert json.loads(text_of(site / folder / "report.json"))["generator"]["name"] == "reportgen"
     for folder, word in (("", "Method"), ("de/", "Verfahren")):
         # Pages from one file are at the address that a page of the same name would have.
@@ -177,6 +179,8 @@ def test_mkdocs_builds_it_with_another_theme(layout: str, tmp_path: Path, drawn:
     for folder, title in (("", "Accuracy"), ("de/", "Treffer")):
         page = text_of(site / folder / "math/index.html")
         assert (page.count('<figure class="rg-figure'), title in page) == (1, True)
+        assert 'type="text/markdown" href="index.md"' in page
+        assert "## Checked statements" in text_of(site / folder / "math/index.md")
         assert title in text_of(site / "search/search_index.json")
     other = text_of(site / "de/other/index.html")
     assert re.findall(r'<a href="([^"]*)" hreflang="(\w+)"', other) == [("/small/", "en"), ("./", "de")]

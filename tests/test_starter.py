@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
+from collections import Counter
 from email import message_from_bytes
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,9 +28,12 @@ from command_line import call
 from example_site import copy_example, files_of
 from hypothesis import given
 from hypothesis import strategies as st
+from made_projects import write_file
 from packaging.requirements import Requirement
 from tries import slow_after
 
+from reportgen.cli.main import cli
+from reportgen.core import __version__
 from reportgen.site.starter import (
     PUBLISHING,
     REVIEWING,
@@ -62,6 +69,54 @@ def test_its_prose_is_bound_to_its_data(tmp_path: Path) -> None:
     prose = (tmp_path / "content/first-benchmark.md").read_text(encoding="utf-8").partition("# First")[2]
     unbound = re.sub(r"\[[^\]]*\]\{[^}]*\}|```.*?```", "", prose, flags=re.DOTALL)
     assert re.findall(r"\d[\d.]*%?|\b(?:half|two|three|both)\b", unbound.lower()) == ["500", "95%"]
+
+
+def write_skill(report: Path) -> str:
+    """Write the skill as a user does; returns what the file says."""
+    done = call(report, "skills", "add")
+    assert done.returncode == 0, done.stderr
+    return (report / ".agents/skills/reportgen/SKILL.md").read_text("utf-8")
+
+
+def list_shown_commands(skill: str) -> list[list[str]]:
+    """The words of each command line in the skill, without the program's name."""
+    steps = re.findall(r"^ *```sh\n(.*?)^ *```$", skill, re.MULTILINE | re.DOTALL)
+    lines = [shlex.split(line) for line in "".join(steps).splitlines()]
+    assert {program for program, *_ in lines} == {"reportgen"}
+    return [words for _, *words in lines]
+
+
+def test_the_skill_is_short_and_its_commands_exist(tmp_path: Path) -> None:
+    """Its head is what a program reads first; each command takes its options, and the loop names all."""
+    skill = write_skill(tmp_path)
+    assert len(skill.splitlines()) <= 150
+    said = yaml.safe_load(skill.split("---\n")[1])
+    assert (said["name"], said["metadata"]["version"]) == ("reportgen", __version__)
+    assert len(said["description"]) <= 1024
+    shown = list_shown_commands(skill)
+    for name, *words in shown:
+        cli.commands[name].make_context(name, words)
+    loop = ["describe", "add", "facts", "check", "bind", "check", "fix", "build", "review"]
+    assert [name for name, _ in groupby(name for name, *_ in shown)] == loop
+    assert "<!-- end -->" not in skill
+
+
+@pytest.mark.slow
+def test_every_command_of_the_skill_runs_as_written(tmp_path: Path) -> None:
+    """In a new report, one after the other; what it shows of bindings holds there, too."""
+    report = tmp_path / "my-report"
+    write_starter(report)
+    shutil.copytree(ROOT / "data/aime", tmp_path / "runs")
+    for words in ("init -q -b main", "add .", "commit -q -m Begin"):
+        git(report, *words.split())
+    skill = write_skill(report)
+    page, readme = re.findall(r"^```markdown\n(.*?)^```$", skill, re.MULTILINE | re.DOTALL)
+    for name, example in (("content/first-benchmark.md", page), ("README.md", readme)):
+        with (report / name).open("a", encoding="utf-8") as file:
+            file.write(f"\n{example}")
+    for shown in list_shown_commands(skill):
+        done = call(report, *shown)
+        assert done.returncode == 0, (shown, done.stdout, done.stderr)
 
 
 @pytest.fixture
@@ -387,3 +442,155 @@ def test_release_check(example_site: Path, tmp_path: Path) -> None:
         environment = clean | {"REPORTGEN_CACHE_DIR": str(tmp_path / "cache")}
         subprocess.run([*start, *words], cwd=tmp_path / folder, env=environment, check=True)
     assert files_of(tmp_path / "example" / "site") == files_of(example_site)
+
+
+# ---- an agent ------------------------------------------------------------------------------------------
+
+
+def write_curves(folder: Path, chance: random.Random) -> None:
+    """A table of losses, with a column for the seed."""
+    rows = ["schedule,seed,step,val_loss"]
+    for schedule, end in (("cosine", 2.1), ("linear", 2.4)):
+        for seed in range(3):
+            losses = (end + 3 * 0.7**step + chance.gauss(0, 0.01) for step in range(11))
+            rows += (f"{schedule},{seed},{step * 100},{loss:.4f}" for step, loss in enumerate(losses))
+    write_file(folder / "curves.csv", "\n".join([*rows, ""]))
+
+
+def write_logs(folder: Path, chance: random.Random) -> None:
+    """A folder for each run, with a log in it."""
+    for method, end in (("ppo", 0.8), ("reinforce", 0.6)):
+        for seed in range(1, 4):
+            rewards = (end * (1 - 0.7**step) + chance.gauss(0, 0.01) for step in range(13))
+            lines = (json.dumps({"step": step, "reward": reward}) for step, reward in enumerate(rewards))
+            write_file(folder / f"{method}-seed{seed}/metrics.jsonl", "\n".join([*lines, ""]))
+
+
+def write_answers(folder: Path, chance: random.Random) -> None:
+    """Answers to problems, several by each model."""
+    rows = ["model,problem,sample,correct"]
+    for problem in range(40):
+        easy = chance.random()
+        for model, skill in (("Oak", 0.25), ("Pine", -0.05)):
+            rows += (f"{model},p{problem},{one},{int(chance.random() < easy + skill)}" for one in range(4))
+    write_file(folder / "answers.csv", "\n".join([*rows, ""]))
+
+
+def write_totals(folder: Path, chance: random.Random) -> None:
+    """Scores of whole benchmarks."""
+    names = [(model, benchmark) for model in ("Ash", "Elm", "Yew") for benchmark in ("Algebra", "Geometry")]
+    rows = (f"{model},{benchmark},{chance.uniform(0.5, 0.8):.3f},400" for model, benchmark in names)
+    write_file(folder / "scores.csv", "\n".join(["model,benchmark,accuracy,n", *rows, ""]))
+
+
+def write_finished(folder: Path, chance: random.Random) -> None:
+    """A row for each finished run."""
+    optimizers = {"adam": 0.80, "lion": 0.82, "sgd": 0.74}
+    runs = [
+        (name, seed, value + chance.gauss(0, 0.004))
+        for name, value in optimizers.items()
+        for seed in range(4)
+    ]
+    rows = (f"{name},{seed},{value:.4f}" for name, seed, value in runs)
+    write_file(folder / "runs.csv", "\n".join(["optimizer,seed,test_accuracy", *rows, ""]))
+
+
+FOLDERS = {
+    "schedules": write_curves,
+    "policies": write_logs,
+    "exam": write_answers,
+    "board": write_totals,
+    "optimizers": write_finished,
+}
+
+
+class Agent:
+    """One that knows the text of the skill and what commands print as JSON; it counts what it runs."""
+
+    def __init__(self, report: Path) -> None:
+        self.report, self.count = report, 0
+        self.commands = {name for name, *_ in list_shown_commands(write_skill(report))}
+
+    def run(self, *words: str) -> tuple[int, str]:
+        """Run a command that the skill names, and return its exit code and what it printed."""
+        assert words[0] in self.commands
+        self.count += 1
+        done = call(self.report, *words)
+        return done.returncode, done.stdout
+
+    def read(self, *words: str) -> tuple[int, Any]:
+        """Run a command that answers in JSON."""
+        code, printed = self.run(*words, "--format", "json")
+        return code, json.loads(printed)
+
+    def list_facts(self, name: str, benchmarks: list[str]) -> list[tuple[str, str, float]]:
+        """The numbers of a source as they are written: the fact, its text and its value."""
+        option = ("--benchmark", benchmarks[0]) if len(benchmarks) > 1 else ()
+        code, found = self.read("facts", name, *option)
+        assert code == 0
+        if len(found["series"]) == 1:  # over several settings, which the skill says not to average
+            settings = self.report / f"data/{name}/source.yml"
+            (column,) = re.findall(r"(?m)^x: (.+)", (self.report / f"content/{name}.md").read_text("utf-8"))
+            text = settings.read_text("utf-8")
+            settings.write_text(text.replace("columns:\n", f"columns:\n  series: {column}\n"), "utf-8")
+            return self.list_facts(name, benchmarks)
+        texts = [(re.fullmatch(r".* = ([^ :]+)(?:[ :].*)?", one["words"]), one) for one in found["facts"]]
+        kinds = {"value", "difference"}
+        return [
+            (one["call"], text[1], one["value"]) for text, one in texts if text and one["quantity"] in kinds
+        ]
+
+    def write_page(self, name: str, benchmarks: list[str]) -> Path:
+        """Write what a page says, with a wrong digit and the wrong way round in a claim."""
+        facts = self.list_facts(name, benchmarks)
+        (wrong, text, _), *others = facts[:6]
+        finals = [one for one in facts if one[0].startswith(("final", "score"))]
+        (low, _, _), *_, (high, _, _) = sorted(finals, key=lambda fact: fact[2])
+        typed = re.sub(r"\d(?=\D*$)", lambda digit: str((int(digit[0]) + 5) % 10), text)
+        lines = [f'- `{call}` is [{text}]{{value="{call}" of="results"}}.' for call, text, _ in others]
+        lines.append(f'- `{wrong}` is [{typed}]{{value="{wrong}" of="results"}}.')
+        lines.append(f'- [The first is above the last]{{claim="{low} > {high}" of="results"}}.')
+        page = self.report / f"content/{name}.md"
+        page.write_text("\n".join([page.read_text("utf-8"), *lines, ""]), "utf-8")
+        return page
+
+    def correct(self, page: Path) -> None:
+        """Do what the check says of each problem: let numbers be written, and turn the claim round."""
+        code, found = self.read("check")
+        assert code == 1
+        failing = [one for one in found["statements"] if not one["as_expected"]]
+        assert {(one["kind"], one["truth"]) for one in failing} == {("value", "fails"), ("claim", "fails")}
+        lines = page.read_text("utf-8").splitlines()
+        for one in failing:
+            assert one["file"] == f"content/{page.name}"
+            if one["kind"] == "claim":
+                line = lines[one["line"] - 1]
+                assert line[one["column"] - 1 :].startswith(f"[{one['words']}]")
+                line = line.replace(one["expression"], one["expression"].replace(">", "<"))
+                lines[one["line"] - 1] = line.replace("above", "below")
+        page.write_text("\n".join([*lines, ""]), "utf-8")
+        assert self.run("fix", "--write")[0] == 0
+
+
+@pytest.mark.slow
+def test_an_agent_writes_honest_pages_from_the_skill_alone(tmp_path: Path) -> None:
+    """From five folders, in at most 12 commands a page: it corrects a wrong number and claim of each."""
+    report, chance = tmp_path / "report", random.Random(48)  # noqa: S311 - data, no secrets
+    write_starter(report)
+    agent = Agent(report)
+    for name, write in FOLDERS.items():
+        write(tmp_path / name, chance)
+        agent.count = 0
+        described = agent.read("describe", f"../{name}")[1]
+        assert agent.run("add", f"../{name}", "--as", name, "--page")[0] == 0
+        page = agent.write_page(name, described["benchmarks"])
+        agent.correct(page)
+        code, found = agent.read("check")
+        assert (code, found["problems"]) == (0, [])
+        kinds = Counter(one["kind"] for one in found["statements"] if one["file"] == f"content/{name}.md")
+        assert (kinds["value"] >= 5, kinds["claim"] >= 1) == (True, True), name
+        assert agent.count <= 12
+    # All numbers of its pages are bound.
+    unbound = agent.run("check", "--unbound")[1]
+    assert [name for name in FOLDERS if f"content/{name}.md" in unbound.partition(" statements: ")[2]] == []
+    assert agent.run("build", "--strict")[0] == 0

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reportgen.claims.checking import Kind, combine_kinds
 from reportgen.claims.language import Call, Chain, Name, Number, Prefix, Tree, get_text, make_fault, shorten
-from reportgen.claims.vocabulary import FactError
+from reportgen.claims.vocabulary import OF_RUNS, FactError
 from reportgen.core.facts import FACTS, ParameterKind
 from reportgen.core.statements import ExpressionError, Fact, Fault, Quantity, Truth
 from reportgen.core.words import parse_moment
@@ -202,7 +202,9 @@ class _Evaluator:
                     return Amount(kind, None, 0.0, fact.reason, fact)
                 largest = [abs(float(fact.value))]
                 if fact.quantity is Quantity.DIFFERENCE:  # a gap of 1e-17 between values near 1 is 0
-                    names = ("peak", "trough") if self._subject.holds == "curves" else ("score",)
+                    of_runs = self._subject.scale.of_runs
+                    of_curves = (OF_RUNS[of_runs],) if of_runs else ("peak", "trough")
+                    names = of_curves if self._subject.holds == "curves" else ("score",)
                     values = (self._subject.fact(name, (one,)).value for name in names for one in fact.series)
                     largest += [abs(value) for value in values if value is not None]
                 dated = self._subject.scale.step_is_time

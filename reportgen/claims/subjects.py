@@ -17,7 +17,7 @@ from reportgen.claims.fact_words import (
     format_quantity_interval,
 )
 from reportgen.claims.run_facts import RUN_FACTS, hide_interval, read_at_best, read_runs
-from reportgen.claims.vocabulary import TOO_LARGE, FactError, drop_infinite, make_question
+from reportgen.claims.vocabulary import OF_RUNS, TOO_LARGE, FactError, drop_infinite, make_question
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count, format_equation, format_number, format_p, join_names
@@ -168,10 +168,6 @@ def _test_equivalence(
 _FEWEST_RUNS = 2
 
 
-# The fact that is the mean of one number of each run.
-_OF_RUNS = {"final": "final", "best": "peak", "mean": "mean"}
-
-
 class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     """The curves of one metric: a ``Subject``; ``scale`` describes their numbers.
 
@@ -213,10 +209,10 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
         # is the difference of two means, with its interval.
         known = name in {"sd", "n", *VERDICT_FACTS} or (name == "gap" and numbers == (0.0,))
         value = self.scale.of_runs
-        if value and (name != _OF_RUNS[value] or numbers) and not known:
+        if value and (name != OF_RUNS[value] or numbers) and not known:
             message = f'"{name}" is about steps, and the figure has the {value} value of each run'
             curve = ", or bind it to a curve block" if self.scale.step_name else ""  # finished runs have none
-            raise FactError(message, f"Say {_OF_RUNS[value]}(s){curve}")
+            raise FactError(message, f"Say {OF_RUNS[value]}(s){curve}")
         missing = [series for series in question.series if series not in self._curves]
         if missing:
             return replace(question, reason=f"no finite value of {join_names(missing)}")
@@ -237,7 +233,7 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
                 fact = hide_interval(fact, VERDICT_FACTS)
             if value:
                 own = f"mean of the {value} values of {format_count(fact.n, 'run')}"
-                fact = replace(fact, step=None, note=own if name == _OF_RUNS[value] else fact.note)
+                fact = replace(fact, step=None, note=own if name == OF_RUNS[value] else fact.note)
             return drop_infinite(fact)
         except OverflowError:
             return replace(question, reason=TOO_LARGE)

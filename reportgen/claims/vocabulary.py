@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 KEYWORDS = ("and", "or", "not")  # words of the language that are not names
+# The fact that is the mean of one number of each run, where the runs have no steps.
+OF_RUNS = {"final": "final", "best": "peak", "mean": "mean"}
 # Every repeated branch can match in one way only, so that reading takes linear time.
 PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"  # a name that needs no quotes, as a pattern
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _GROUPS = {
-    "Write": ("init", "add", "context", "serve", "build"),
+    "Write": ("init", "add", "context", "serve", "build", "skills"),
     "Check": ("check", "fix", "bind", "facts", "plan"),
     "Review": ("review",),
     "Publish": ("publish", "hub", "archive", "verify", "cite"),

@@ -200,3 +200,34 @@ def add(
         for line in block.splitlines():
             print_line(line)
     return Answer(AddResult(added.name, added.how, added.files, block))
+
+
+@click.command()
+@click.argument("action", type=click.Choice(["add"]))
+@click.option(
+    "--to",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path(".agents/skills"),
+    help="The folder of skills; .agents/skills if left out.",
+)
+@json_option
+def skills(action: str, folder: Path) -> Answer:  # noqa: ARG001 - there is one
+    """Write the skill that tells a coding agent how to use reportgen.
+
+    It is one short file, DIR/reportgen/SKILL.md: the commands in their order, how sentences are bound to
+    data, and what the checks report. A newer reportgen replaces it; a file that was changed stays as it is.
+
+    \b
+    Examples:
+      reportgen skills add
+      reportgen skills add --to .claude/skills
+    """
+    from reportgen.cli.results import InitResult
+    from reportgen.site.starter import write_skill
+
+    with report_problems("nothing was written"):
+        path = write_skill(folder)
+    print_line(f"  {path}")
+    return Answer(InitResult((str(path),)))

@@ -13,7 +13,7 @@ from reportgen.cli.context import context
 from reportgen.cli.describe import describe, freeze
 from reportgen.cli.envelope import Answer, prints_json
 from reportgen.cli.groups import Commands
-from reportgen.cli.init import add, init
+from reportgen.cli.init import add, init, skills
 from reportgen.cli.output import (
     cache_dir_option,
     config_option,
@@ -74,7 +74,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (init, add, context, check, fix, bind, facts, plan, review):
+for command in (init, add, skills, context, check, fix, bind, facts, plan, review):
     cli.add_command(command)
 for command in (archive, verify, cite, publish, hub, describe, freeze):
     cli.add_command(command)

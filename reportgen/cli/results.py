@@ -344,6 +344,7 @@ class SchemaResult(Result, frozen=True):
 
 RESULTS: Final[dict[str, type[Result]]] = {
     "init": InitResult,
+    "skills": InitResult,
     "add": AddResult,
     "build": BuildResult,
     "context": ContextResult,

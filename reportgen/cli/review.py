@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from reportgen.draft.report import Report
     from reportgen.review.comment import CommentContext
     from reportgen.review.model import Review
-    from reportgen.site.assembly import Additions
     from reportgen.site.replacing.locations import Output
+    from reportgen.site.reuse.added_files import Additions
 
 _NO_REVIEW = 2
 """Exit code where no review could be made, as for an option that does not exist."""

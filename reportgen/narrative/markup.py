@@ -184,6 +184,25 @@ def _check_line(text: str, following: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
+def replace_fences(text: str, stripped: str, contents: Iterator[str]) -> str:
+    """Replace each fence of ours that reaches the page by the next of ``contents``.
+
+    ``stripped`` is the same text without bindings, with the same lines; the result is made of it.
+    """
+    if not find_fences(text, ""):
+        return "\n\n".join([stripped, *contents])
+    from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # most pages of a site hold no fence
+
+    walked, lines = walk(text), stripped.split("\n")
+    shown, end, parts = walked.find_shown([]), 0, list[str]()
+    for call in (call for call in walked.calls if call.ours and call.start in shown):
+        indent = lines[call.start][: walked.find_column(call.start) - 1]
+        content = next(contents, "").split("\n")
+        parts += [*lines[end : call.start], *(f"{indent}{line}".rstrip() for line in content)]
+        end = call.end + 1
+    return "\n".join([*parts, *lines[end:]])
+
+
 @cache
 def _compile_mention(kinds: tuple[str, ...]) -> re.Pattern[str]:
     """Return the pattern of a text with a fence of ours, which may be within another one."""
@@ -277,10 +296,10 @@ def find_bindings(
     return ()
 
 
-def strip_bindings(text: str, *, with_values: bool = True) -> str:
+def strip_bindings(text: str, *, with_values: bool = True, line_end: str = "\n") -> str:
     """Replace each binding by its words, preserving the number of lines, for headings and titles.
 
-    Anchors of headings are without the words of values.
+    Anchors of headings are without the words of values. ``line_end`` ends each line inside of braces.
     """
     if not has_binding_marks(text) or len(text) > MAX_CHARACTERS:
         return text
@@ -296,7 +315,7 @@ def strip_bindings(text: str, *, with_values: bool = True) -> str:
             words = text[start + 1 : closing] if with_values or candidate.kind == "claim" else ""
             parts += [text[end:start], words]
             end = found.find_offset(candidate.closing[-1][1] - 1) + 1
-            parts.append("\n" * text.count("\n", closing, end))
+            parts.append(line_end * text.count("\n", closing, end))
     return "".join([*parts, text[end:]])
 
 

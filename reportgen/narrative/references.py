@@ -185,3 +185,15 @@ def make_link(words: str, target: str, page: str, labels: Mapping[str, str]) -> 
     text = label if words in {"Figure", "Table"} else f"{words}\N{NO-BREAK SPACE}{number}"
     address = target.strip()
     return address if "#" in address else f"#{address}", text if label else words
+
+
+def replace_references(text: str, page: str, label_blocks: Callable[[str], Mapping[str, str]]) -> str:
+    """Replace the references in a page's Markdown by links; ``label_blocks`` has the labels of a page."""
+
+    def replace(match: re.Match[str]) -> str:
+        target = match[2] if match[2] is not None else match[3]
+        labels = label_blocks(locate_target(page, target)[0])
+        address, words = make_link(" ".join(match[1].split()), target, page, labels)
+        return f"[{words}]({address})"
+
+    return _ANY_REFERENCE.sub(replace, text)

@@ -24,7 +24,7 @@ from reportgen.review.pictures import (
 )
 from reportgen.review.quoting import make_visible
 from reportgen.review.text import write_plain
-from reportgen.site.assembly import Additions
+from reportgen.site.reuse.added_files import Additions
 from reportgen.site.reuse.templates import render_template
 from reportgen.site.security import POLICY, write_single_file
 

@@ -170,6 +170,7 @@ class ProjectSettings(Settings):
     )
     colours: Colours = Field(default_factory=dict, description=COLOURS)
     pdf: bool = Field(False, description=PDF)
+    llms_full: bool = Field(False, description="Write llms-full.txt: all pages as Markdown in one file.")
     variables: dict[str, Any] = Field(
         default_factory=dict, description="Values that pages write as {{ name }}; also those of extra:."
     )

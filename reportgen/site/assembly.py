@@ -13,11 +13,10 @@ import msgspec
 from mkdocs.contrib import search
 from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core import __version__
-from reportgen.core.cache import Cache
+from reportgen.core.cache import Cache, cache_folder
 from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.core.model import Overview
 from reportgen.core.words import keep_together
@@ -39,6 +38,7 @@ from reportgen.site.fragments import (
     render_block,
     render_view,
 )
+from reportgen.site.markdown.pages import MarkdownPages, name_markdown
 from reportgen.site.navigation import locate_tags
 from reportgen.site.outputs import (
     describe_accepted,
@@ -58,6 +58,7 @@ from reportgen.site.security import POLICY, inline_style, make_script_policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page as MkDocsPage
 
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Block, Page
     from reportgen.site.citation import CitedReport
     from reportgen.site.outputs import PageOutputs
+    from reportgen.site.reuse.added_files import Additions
     from reportgen.site.reuse.manifest import LastBuild
     from reportgen.site.reuse.pages import PageStore
     from reportgen.site.worker import BackgroundJobs
@@ -88,22 +90,6 @@ _PART = re.compile(r"<(pre|code|script|style|svg|textarea)\b.*?</\1\s*>|<[^>]*>|
 _STEP = re.compile(rf"(?<=>)([^\W\d_]+)\s(?=\d[\d,.]*</{ELEMENT}>)")
 # Code is an inline block, after which a line may break even before a comma.
 _CODE_WITH_MARK = re.compile(r"<code>[^<]*</code>[.,:;!?)]+")
-
-
-class Additions(Struct, frozen=True):
-    """What a build adds to its report: a section at the end of pages, and a page that all of them link to.
-
-    ``name`` is the state that the report is compared with. ``sections`` has what each page's section says, by
-    path, and ``front`` what that of the front page says of all pages, in words for the template
-    ``fragments/what_changed.html``. ``write_page`` makes the HTML of the page from its links, each with its
-    kind, and the address of the front page, empty if there is none; ``data`` says the same as JSON.
-    """
-
-    name: str
-    sections: Mapping[str, Mapping[str, Any]]
-    front: Mapping[str, Any]
-    data: str
-    write_page: Callable[[Sequence[tuple[str, str]], str], str]
 
 
 class Assembly:
@@ -133,7 +119,7 @@ class Assembly:
     ) -> None:
         self._site_url, self._folder, self.report, self.outputs = site_url, folder, report, outputs
         self.fences = Fences(report.pages, report.shown)
-        self._provenance = find_provenance(root)
+        self._root, self._provenance = root, find_provenance(root)
         # ``serve`` sends the policy itself, since it knows the live-reload script.
         scripts = {} if serving else scripts or {}
         policy = f"{POLICY}; {make_script_policy(scripts)}" if scripts else POLICY
@@ -150,7 +136,7 @@ class Assembly:
             **dict.fromkeys(("og_image", "description", "published"), ""),
         }
         self._pages = {page.path: page for page in report.pages}
-        self._addresses = self._tags = dict[str, str]()
+        self._addresses, self._paths, self._tags = dict[str, str](), dict[str, str](), dict[str, str]()
         self._jobs, self._last_build, self._seen, self._cited = jobs, last_build, seen, cited
         self._feed_id, self._serving, self._additions, self._review = feed_id, serving, additions, "review"
         self._views, self._all_sources = dict[str, str](), repr(self.context["all_sources"])
@@ -188,10 +174,12 @@ class Assembly:
             if path.suffix in {".css", ".woff2", ".txt"}:
                 yield f"{assets}/fonts/{path.name}", path.read_bytes()
 
-    def set_addresses(self, addresses: dict[str, str]) -> None:
-        """Store the address of each page, by its path below the content folder."""
-        self._addresses = addresses
-        self._tags = locate_tags(self.report.pages, addresses)
+    def set_addresses(self, files: Files) -> None:
+        """Store the address of each page and the path of its HTML, by its path below the content folder."""
+        pages = [file for file in files if file.is_documentation_page()]  # drafts, too
+        self._addresses = {file.src_uri: file.url for file in pages}
+        self._paths = {file.src_uri: file.dest_uri for file in pages}
+        self._tags = locate_tags(self.report.pages, self._addresses)
 
     def list_ids(self, path: str) -> Iterator[str]:
         """List the ids on a page that links may target: those of its blocks and statements."""
@@ -335,6 +323,9 @@ class Assembly:
         if unchanged := store and store.get_html(path):
             return self._place(unchanged, page, site)
         html = quote_marks(html)
+        markdown = name_markdown(page.url.rpartition("/")[2])
+        alternate = f'<link rel="alternate" type="text/markdown" href="{markdown}">'
+        html = html.replace("</head>", f"{alternate}\n</head>", 1)
         drafted, statements = self._pages.get(path), self.report.statements.get(path, ())
         blocks = drafted.blocks if drafted else ()
         if drafted and drafted.front_matter.date:
@@ -403,11 +394,13 @@ class Assembly:
         rendered = [self._views[name] for name in names]
         return "".join([self.fences.fill(path, before, fill_block), *rendered, end, after])
 
-    def finish(self, site: Path, index: Mapping[str, Any] | None, *, searches: bool) -> None:
-        """Write what is known only at the end: ``report.json``, cards, PDFs and, in our theme, the search.
+    def finish(self, config: MkDocsConfig, index: Mapping[str, Any] | None, *, full: bool) -> None:
+        """Write what is known only at the end: ``report.json``, Markdown, cards, PDFs and our theme's search.
 
-        ``index`` is MkDocs' search index; it is read from its file if None.
+        ``index`` is MkDocs' search index; it is read from its file if None. ``full`` requests one file of all
+        pages as Markdown.
         """
+        site = Path(config.site_dir)
         with self._jobs.worker:
             cards = {f"{get_page_folder(path)}/card.png": job for path, job in self._jobs.cards.items()}
             for name, job in (cards | self._jobs.pdfs).items():
@@ -418,8 +411,11 @@ class Assembly:
         report = format_report_json(self.report, self.outputs, self._provenance, stated)
         _write(site / self._folder / "report.json", *report)
         _write(site / ".nojekyll")
+        pages = MarkdownPages(self.report, self._paths, self._folder)
+        pages.write_all(site, Cache(cache_folder(self._root)), self._last_build, self.describe_inputs)
+        pages.write_index(site, config.site_name, config.site_description or "", full=full)
         file = site / "search" / "search_index.json"
-        if searches and file.is_file():
+        if config.theme.name == "reportgen" and file.is_file():
             hidden = {self._addresses.get(p.path) for p in self.report.pages if p.front_matter.search.exclude}
             whole = index or msgspec.json.decode(file.read_bytes())
             for name, script in make_index_scripts(whole, hidden):

@@ -281,7 +281,7 @@ def _describe_blocks(page: Page, shown: Sequence[Shown]) -> dict[str, Any]:
     }
 
 
-def join_words(shown: Figure | Panels | ResultTable | Stack) -> str:
+def join_words(shown: Figure | Panels | ResultTable | Stack | Observations) -> str:
     """Return an author's words and the caption, as plain text."""
     return " ".join(filter(None, [read_caption(shown.words), shown.caption]))
 

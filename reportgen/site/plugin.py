@@ -26,7 +26,7 @@ from reportgen.narrative.references import ReferencesExtension, locate_target, m
 from reportgen.narrative.templates import replace_variables
 from reportgen.settings.loading import load_project
 from reportgen.settings.text import NESTED_TOO_DEEP, read_text
-from reportgen.site.assembly import Additions, Assembly
+from reportgen.site.assembly import Assembly
 from reportgen.site.citation import find_cited_report
 from reportgen.site.files import (
     JUPYTER,
@@ -44,7 +44,7 @@ from reportgen.site.navigation import WHOLE_LIST, NavigationTree
 from reportgen.site.outputs import find_outputs
 from reportgen.site.replacing.records import check_output
 from reportgen.site.reuse import manifest
-from reportgen.site.reuse.added_files import add_files
+from reportgen.site.reuse.added_files import Additions, add_files
 from reportgen.site.reuse.pages import PageStore, has_known_inputs
 from reportgen.site.reuse.templates import THEME, CompiledTemplates
 from reportgen.site.security import POLICY, read_inline_scripts
@@ -278,7 +278,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if config.validation.links.anchors >= logging.INFO:
             for problem in find_missing_anchors(files, self._content, self._assembly.list_ids):
                 self._warn(problem)
-        self._assembly.set_addresses({file.src_uri: file.url for file in files})
+        self._assembly.set_addresses(files)
         self._tree = NavigationTree(self._nav)
         if self._store:
             self._store.find_rendered(files, self._tree, config)
@@ -409,7 +409,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """
         assembly = self._assemblies.pop()
         index = self._store.get_search_index() if self._store else None
-        assembly.finish(Path(config.site_dir), index, searches=config.theme.name == "reportgen")
+        assembly.finish(config, index, full=self.settings.llms_full)
         self.report, self.outputs = assembly.report, assembly.outputs
         self._end_build()
 

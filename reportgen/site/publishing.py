@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.draft.report import Report
-    from reportgen.site.assembly import Additions
     from reportgen.site.outputs import PageOutputs
+    from reportgen.site.reuse.added_files import Additions
 
 _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
 

@@ -5,6 +5,7 @@ A requirement must identify one fixed content: a commit of a repository, or an a
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from reportgen.core import __version__
 from reportgen.core.errors import Diagnostic, Diagnostics, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_checkout, find_git_folders
 from reportgen.settings.text import normalise_text, read_text
@@ -120,6 +122,13 @@ def _read_refs(common: Path) -> Iterator[tuple[str, str]]:
 
 _STARTER, _WORKFLOWS = (Path(__file__).with_name(name) for name in ("starter", "starter_workflows"))
 _STYLE = Path(__file__).with_name("latex") / "reportgen.sty"
+_SKILL = Path(__file__).with_name("skill") / "SKILL.md"
+_SEALED = re.compile(
+    r'---\n(?P<head>.*?)metadata: \{version: "[^"\n]*", sha256: "(?P<hash>\w+)"\}\n---\n(?P<rest>.*)',
+    re.DOTALL,
+)
+# Marks of tables that "make guide" renews.
+_MARK = re.compile(r"^<!-- (?:rules ids|commands .*|end) -->\n\n?", re.MULTILINE)
 # Names without their dot, so that the files are neither hidden in the package nor mistaken for its own.
 _DOTTED = {"gitignore": ".gitignore", "github": ".github"}
 _FOLDER = ".github/workflows"
@@ -228,6 +237,33 @@ def write_style(folder: Path) -> Path:
         step = "Remove it to have it written again" if exists else "Name a folder that exists"
         raise make_error(str(path), message, step) from error
     return path
+
+
+def write_skill(folder: Path) -> Path:
+    """Write the skill for coding agents into a folder of skills; one that a reportgen wrote is replaced.
+
+    Raises a ReportError if there is another file, or one that was changed since, or it cannot be written.
+    """
+    path = folder / "reportgen" / _SKILL.name
+    text = _MARK.sub("", _SKILL.read_text(encoding="utf-8"))
+    head, rest = text.removeprefix("---\n").split("---\n", 1)
+    stated = f'metadata: {{version: "{__version__}", sha256: "{_hash_text(head + rest)}"}}'
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        found = _SEALED.fullmatch(path.read_text(encoding="utf-8")) if path.exists() else None
+        if path.exists() and not (found and found["hash"] == _hash_text(found["head"] + found["rest"])):
+            message = "there is such a file, which reportgen did not write or which was changed since"
+            raise make_error(str(path), message, "Move what you need of it to AGENTS.md and remove it")
+        with path.open("w" if found else "x", encoding="utf-8", newline="\n") as file:
+            file.write(f"---\n{head}{stated}\n---\n{rest}")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"it cannot be written ({getattr(error, 'strerror', None) or type(error).__name__})"
+        raise make_error(str(path), message, "Name a folder that you may write to with --to") from error
+    return path
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def has_workflows(report: Path) -> bool:

@@ -26,6 +26,7 @@ _LOADED: Final = (b"href", b"src")
 _CANONICAL: Final = re.compile(rb"<link rel=[\"']?canonical[\"']? href=[\"']?([^\"'> ]+)")
 _LOADING: Final = frozenset(("action", "data", "data-js", "href", "poster", "src", "srcset", "xlink:href"))
 _CANDIDATE: Final = re.compile(r"(^|,)(\s*)([^\s,]+)")
+_TARGET: Final = re.compile(r"(?<=\]\()[^()\s]+(?=\))")
 _SCRIPT: Final = "theme.js"
 _TITLE: Final = re.compile(rb"<title>(.*?)</title>", re.DOTALL)
 
@@ -135,6 +136,10 @@ class Places(Struct, frozen=True):
             return self.find(value, path)
 
         return replace_values(html, _LOADING, change)
+
+    def rewrite_markdown(self, text: str, path: str) -> str:
+        """Do the same for the links of a page in Markdown."""
+        return _TARGET.sub(lambda one: self.find(one[0], path), text)
 
     def find(self, address: str, path: str) -> str:
         """Return an address on the page ``path`` as it is in the preview."""

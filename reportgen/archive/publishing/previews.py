@@ -156,6 +156,8 @@ def _write_files(
     listed = [(format_address(page), titles[page].removesuffix(end) or page) for page in pages]
     gone = [page for page in list_pages(main.sizes) if page not in site.sizes]
     places = Places(own, frozenset(main.sizes))
+    for name in (one for one in made if one.endswith((".md", "llms.txt"))):
+        made[name] = encode(places.rewrite_markdown(decode(made[name]), name))
     for page in titles:
         root = "../" * page.count("/")
         banner = render_fragment(

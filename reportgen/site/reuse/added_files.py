@@ -1,4 +1,4 @@
-"""Files that a report adds to a site, as MkDocs sees them: those of figures, our styles and scripts."""
+"""What a build adds to a site: files of figures, our styles and scripts as MkDocs sees them, and a review."""
 
 from __future__ import annotations
 
@@ -6,18 +6,35 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from mkdocs.structure.files import File, Files
+from msgspec import Struct
 
 from reportgen.site.files import make_page, mark_drafts
 from reportgen.site.navigation import TAGS, write_tags
 from reportgen.site.reuse.manifest import link
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.core.cache import CachedText
     from reportgen.settings.inputs import Page
+
+
+class Additions(Struct, frozen=True):
+    """What a build adds to its report: a section at the end of pages, and a page that all of them link to.
+
+    ``name`` is the state that the report is compared with. ``sections`` has what each page's section says, by
+    path, and ``front`` what that of the front page says of all pages, in words for the template
+    ``fragments/what_changed.html``. ``write_page`` makes the HTML of the page from its links, each with its
+    kind, and the address of the front page, empty if there is none; ``data`` says the same as JSON.
+    """
+
+    name: str
+    sections: Mapping[str, Mapping[str, Any]]
+    front: Mapping[str, Any]
+    data: str
+    write_page: Callable[[Sequence[tuple[str, str]], str], str]
 
 
 def add_files(
