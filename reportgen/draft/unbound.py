@@ -17,7 +17,7 @@ from reportgen.narrative.documents import hide_all_but_prose
 from reportgen.narrative.topics import find_topics, iterate_topics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from reportgen.core.model import Request
@@ -30,8 +30,13 @@ class PageNumbers(Struct, frozen=True):
     """The numbers of a page that could be facts: how many are bound, and the others with their places."""
 
     page: Page
-    bound: int
+    bound: tuple[SourceLocation, ...]
     unbound: tuple[tuple[SourceLocation, Match], ...]
+
+    def choose(self, is_chosen: Callable[[SourceLocation], bool]) -> PageNumbers:
+        """Return only the numbers of some places."""
+        unbound = tuple(one for one in self.unbound if is_chosen(one[0]))
+        return replace(self, bound=tuple(filter(is_chosen, self.bound)), unbound=unbound)
 
 
 def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
@@ -63,7 +68,7 @@ def _find_numbers(page: Page, topics: tuple[Topic, ...]) -> PageNumbers:
         line = page.text.count("\n", 0, start) + 1
         place = SourceLocation(page.file, line, start - page.text.rfind("\n", 0, start))
         unbound.append((place, match))
-    bound = sum(binding.kind == "value" for binding in page.bindings)
+    bound = tuple(binding.location for binding in page.bindings if binding.kind == "value")
     return PageNumbers(page, bound, tuple(unbound))
 
 

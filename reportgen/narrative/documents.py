@@ -103,6 +103,8 @@ _TOKEN: Final = re.compile(r"\\.|<!--(?P<inside>.*?)(?P<closed>-->|\Z)|`+", re.D
 _MARK: Final = re.compile(r"\s*(?P<end>/?)\s*rg(?![\w-])", re.IGNORECASE)
 # Of a line before an HTML block: spaces, marks of quotes and items.
 _NOTHING_BEFORE: Final = re.compile(r"[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*)*")
+_FREE: Final = re.compile(r"\s*rg\s+free\s*", re.IGNORECASE)
+_REST: Final = re.compile(r"[ \t]*$", re.MULTILINE)
 _IN_WORD: Final = re.compile(r"\w[*_~]+\Z")
 _BEFORE_WORD: Final = re.compile(r"[*_~]+\w")
 _NAME_OF: Final = 'Name a source, a benchmark or a figure: of="math500", of="math500.md#accuracy"'
@@ -119,6 +121,8 @@ def _scan_markdown(text: str) -> Iterator[_Bound | Fault]:
             continue
         fault = _check_mark(token, text)
         yield from (fault,) if fault else ()
+        if _FREE.fullmatch(token["inside"]):
+            continue
         is_broken = is_broken or fault is not None
         if not mark["end"]:
             if opened and _BLANK.search(text, opened[-1].end(), token.start()):
@@ -203,7 +207,8 @@ def _check_mark(token: re.Match[str], text: str) -> Fault | None:
         message = 'this mark holds "--" or "|", which ends it where Markdown is read by others'
         return Fault(start, message, "Give the series another name, with rename: in its source.yml")
     line = text.rfind("\n", 0, start) + 1
-    if _NOTHING_BEFORE.fullmatch(text, line, start):
+    is_alone = _FREE.fullmatch(inside) and _REST.match(text, token.end())
+    if _NOTHING_BEFORE.fullmatch(text, line, start) and not is_alone:
         return Fault(start, _LINE_START, "Put a word in front of it, or break the line elsewhere")
     if _IN_WORD.search(text[max(line, start - 20) : start]) or _BEFORE_WORD.match(text, token.end()):
         message = "emphasis around this mark is next to a letter, so that Markdown does not read it"
@@ -367,14 +372,36 @@ _TEX_COMMAND: Final = re.compile(
 )
 
 
+_TEX_FREE: Final = re.compile(r"(?<!\\)%\s*rg\s+free\s*$", re.IGNORECASE | re.MULTILINE)
+
+
+def _hide_free_parts(text: str, *, is_tex: bool) -> str:
+    """Replace paragraphs without results by spaces: those with a mark, or after one that stands alone."""
+    marks = _TEX_FREE.finditer(text) if is_tex else _iterate_marks(text)
+    places = [one.span() for one in marks if is_tex or _FREE.fullmatch(one["inside"])]
+    blanks = [match.span() for match in _BLANK.finditer(text)] if places else []
+    starts, ends = [0, *(end for _, end in blanks)], [*(start for start, _ in blanks), len(text), len(text)]
+    parts, done = [], 0
+    for mark_start, mark_end in places:
+        number = bisect_right(starts, mark_start) - 1
+        start, end = max(starts[number], done), ends[number]
+        if not text[start:mark_start].strip() and not text[mark_end:end].strip():
+            end = ends[number + 1]
+        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
+        done = max(done, end)
+    return "".join([*parts, text[done:]])
+
+
 def hide_all_but_prose(page: Page) -> str:
     """Return the text of a page with spaces for what is no prose, and for bound digits; offsets stay."""
+    is_tex = page.file.endswith(".tex")
     text = page.text
     for binding in page.bindings:
         # Bound words say what the numbers around them are about.
         bound = re.sub(r"\d", " ", text[binding.start : binding.end])
         text = text[: binding.start] + bound + text[binding.end :]
-    if page.file.endswith(".tex"):
+    text = _hide_free_parts(text, is_tex=is_tex) if _FREE.search(text) else text
+    if is_tex:
         shown = hide_tex(text).replace("\\%", " %").replace("\\,", "  ")
         return _TEX_COMMAND.sub(_blank, shown)
     return _NO_PROSE.sub(_blank, _HEADING.sub(_blank, hide_code(text)))

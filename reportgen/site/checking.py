@@ -15,23 +15,25 @@ from msgspec.structs import replace
 
 from reportgen.core import __version__
 from reportgen.core.cache import OTHER_STATES, Cache, FileHashes, cache_folder
-from reportgen.core.errors import Diagnostics, ReportError, Severity, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
 from reportgen.core.statements import Truth
 from reportgen.core.terminal import clean_json, format_annotation
-from reportgen.core.words import format_count
+from reportgen.core.words import format_count, join_names
 from reportgen.site.citation import compare_files, find_cited_report
 from reportgen.site.files import iterate_languages
 from reportgen.site.outputs import count_statements, describe_diagnostic, describe_statement
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
+from reportgen.site.repairs import suggest_binding
 from reportgen.site.worker import WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Diagnostic, SourceLocation
+    from reportgen.core.errors import SourceLocation
     from reportgen.core.statements import Statement
     from reportgen.draft.report import Report
+    from reportgen.draft.unbound import PageNumbers
     from reportgen.settings.report import Project
 
 
@@ -105,11 +107,13 @@ def draft_report(
 
 
 _FAILS, _UNDECIDED, _UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
+_UNBOUND = "numbers-unbound"
 # Every rule by its id: name and explanation.
 RULES: dict[str, tuple[str, str]] = {
     _FAILS: ("Statement fails", "The data say otherwise; reportgen fix --write corrects bound values."),
     _UNDECIDED: ("Statement cannot be decided", "The data do not show whether it is true."),
     _UNEXPECTED: ("Expected failure holds", "A claim that is marked with fails= holds."),
+    _UNBOUND: ("Numbers are not bound", "A page has fewer bound numbers than --require-bound says."),
     Stage.SETTINGS.value: ("Problem in settings", "Something in mkdocs.yml, a source.yml or a block."),
     Stage.DATA.value: ("Problem in data", "Something in the data folder, or in how it is read."),
     Stage.NARRATIVE.value: ("Problem in a page", "Something in a Markdown page."),
@@ -195,7 +199,7 @@ class Check(Struct, frozen=True):
     findings: tuple[Finding, ...]
     statements: tuple[Statement, ...]
     is_whole: bool
-    report: Report | None = None  # the draft, if it is whole
+    numbers: tuple[PageNumbers, ...] | None = None  # bound and unbound ones, if they were counted
 
     @property
     def fails(self) -> bool:
@@ -204,16 +208,57 @@ class Check(Struct, frozen=True):
         return any(finding.fails for finding in self.findings) or not expected
 
 
-def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
-    """Check a report; its problems are returned, not raised."""
+def check(
+    config_file: Path,
+    *,
+    progress: Callable[[int, int], None],
+    counts_numbers: bool = False,
+    required: int = 0,
+    is_new: Callable[[SourceLocation], bool] | None = None,
+) -> Check:
+    """Check a report; its problems are returned, not raised.
+
+    Numbers are looked for if ``counts_numbers``, or if a percentage of them is ``required`` to be bound.
+    Statements and numbers of lines that are not new are left out, if ``is_new`` is given.
+    """
     root = config_file.resolve().parent
+    numbers = None
     try:
         report, problems = draft_report(config_file, progress=progress)
+        if counts_numbers or required:
+            from reportgen.draft.unbound import find_unbound  # noqa: PLC0415 - imports the statistics
+
+            numbers = find_unbound(report, root)
     except ReportError as error:
         return Check(make_findings(error.problems, (), root), (), is_whole=False)
     pages = (*report.pages, *report.documents)
     statements = tuple(one for page in pages for one in report.statements.get(page.path, ()))
-    return Check(make_findings(problems, statements, root), statements, is_whole=True, report=report)
+    findings = make_findings(problems, statements, root)
+    if is_new is not None:
+        numbers = tuple(one.choose(is_new) for one in numbers) if numbers is not None else None
+        old = {one.binding.location for one in statements if not is_new(one.binding.location)}
+        statements = tuple(one for one in statements if one.binding.location not in old)
+        findings = tuple(one for one in findings if one.diagnostic.location not in old)
+    findings += tuple(_find_unbound_pages(numbers or (), required, root))
+    return Check(findings, statements, is_whole=True, numbers=numbers)
+
+
+_MOST_NAMED = 3
+
+
+def _find_unbound_pages(numbers: Iterable[PageNumbers], required: int, root: Path) -> Iterator[Finding]:
+    """Yield an error for each page with too few bound numbers, and how to bind the first of the others."""
+    for one in numbers:
+        count, whole = len(one.bound), len(one.bound) + len(one.unbound)
+        if 100 * count >= required * whole:
+            continue
+        place, match = one.unbound[0]
+        others = [f"{suggest_binding(one.page, found)} (line {at.line})" for at, found in one.unbound]
+        named = join_names(others, most=_MOST_NAMED)
+        message = f"{count} of {whole} numbers are bound, less than {required}%; the others are {named}"
+        step = "Bind those that are results, and write <!-- rg free --> in a paragraph without any"
+        problem = Diagnostic(place, message, step, Stage.NARRATIVE)
+        yield Finding(problem, _UNBOUND, read_source_line(root, place), len(match.number.words))
 
 
 FORMAT = 1
@@ -264,8 +309,24 @@ def format_json(check: Check) -> str:
             "counts": count_statements(check.statements) if check.is_whole else None,
             "problems": problems,
             "statements": statements if check.is_whole else None,
+            **({} if check.numbers is None else {"numbers": [*map(_describe_numbers, check.numbers)]}),
         }
     )
+
+
+def _describe_numbers(found: PageNumbers) -> dict[str, Any]:
+    """Return a page's numbers for JSON: how many are bound, and what the others may be."""
+    unbound = [
+        {
+            "line": place.line,
+            "column": place.column,
+            "words": match.number.words,
+            "candidates": [{"of": one.of, "value": one.call, "says": one.words} for one in match.candidates],
+            "instead": match.instead or None,
+        }
+        for place, match in found.unbound
+    ]
+    return {"file": found.page.file, "bound": len(found.bound), "unbound": unbound}
 
 
 def _encode_json(value: object) -> str:

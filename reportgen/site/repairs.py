@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from reportgen.claims.finding import Candidate
+    from reportgen.claims.finding import Candidate, Match
     from reportgen.core.statements import Statement
     from reportgen.draft.unbound import PageNumbers
+    from reportgen.settings.inputs import Page
 
 # Between two words of a binding: spaces, or a line break with the quote marks of the next line.
 _GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
@@ -274,6 +275,13 @@ def write_binding(words: str, candidate: Candidate, file: str, *, is_document: b
     if is_document:
         return f'<!-- rg value="{call}"{named} -->{words}<!-- /rg -->'
     return f'[{words}]{{value="{call}"{named}}}'
+
+
+def suggest_binding(page: Page, match: Match) -> str:
+    """Return the binding of a number to its likeliest fact; the number as it is if there is none."""
+    words = page.text[match.number.start : match.number.end]
+    first = next(iter(match.candidates), None)
+    return (write_binding(words, first, page.file, is_document=page.is_document) if first else "") or words
 
 
 def _has_place(text: str, start: int, end: int, file: str) -> bool:
