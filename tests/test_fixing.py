@@ -97,9 +97,12 @@ def test_of_any_text_with_any_line_ends_bound_words_alone_change(tmp_path: Path)
     # After a word, since a mark that begins a line is refused, and so is the whole report.
     texts = {f"docs/p{number}.md": draw(IN_MARKDOWN) for number in range(tries(25, 800))}
     texts |= {f"docs/p{number}.tex": draw(IN_TEX) for number in range(tries(12, 400))}
+    table = b'\xef\xbb\xbfA\r\n\r\n<!-- rg table="n" of="runs" -->\r\n|\r\n<!-- /rg -->\n'
     settings = SETTINGS.replace("[reportgen]", '[{reportgen: {documents: ["docs/*"]}}]')
-    root = write_report(tmp_path, {**pages, **texts, "mkdocs.yml": settings})
+    root = write_report(tmp_path, {**pages, **texts, "docs/table.md": table, "mkdocs.yml": settings})
     assert call(root, "fix", "--write").returncode == 0
+    rows = b"\r\n\r\n| accuracy | n |\r\n| --- | --- |\r\n| MEL | 2 |\r\n| GRPO | 2 |\r\n\r\n"
+    assert (root / "docs/table.md").read_bytes() == table.replace(b"\r\n|\r\n", rows)
     changed = 0
     bound = re.compile(rb"\[([^][]*)\](?=\{value)|(?<= -->)([^<]*)(?=<!-- /rg)|(?<=\}\{runs\}\{)([^}]*)")
     for name, before in (pages | texts).items():

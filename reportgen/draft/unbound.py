@@ -68,7 +68,8 @@ def _find_numbers(page: Page, topics: tuple[Topic, ...]) -> PageNumbers:
         line = page.text.count("\n", 0, start) + 1
         place = SourceLocation(page.file, line, start - page.text.rfind("\n", 0, start))
         unbound.append((place, match))
-    bound = tuple(binding.location for binding in page.bindings if binding.kind == "value")
+    values = (one for one in page.bindings if one.kind == "value" and one.table is None)
+    bound = tuple(one.location for one in values)
     return PageNumbers(page, bound, tuple(unbound))
 
 

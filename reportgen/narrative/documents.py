@@ -38,8 +38,9 @@ class _Bound(NamedTuple):
     attributes: dict[str, str]  # by name: of, name, fails
     expression: str
     expression_start: int
-    start: int  # the words without surrounding spaces
+    start: int  # the words without surrounding spaces, or all between the marks of a table
     end: int
+    is_table: bool = False
 
 
 def read_documents(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
@@ -78,10 +79,11 @@ def _read_document(text: str, file: str, problems: Diagnostics) -> Page:
 def _make_binding(
     one: _Bound, text: str, places: tuple[SourceLocation, SourceLocation], *, is_tex: bool
 ) -> Binding:
-    words = text[one.start : one.end]
+    raw = text[one.start : one.end]
+    words = "".join(plain for plain, _ in split_tex(raw)) if is_tex else " ".join(raw.split())
     return Binding(
         kind=one.kind,
-        words="".join(plain for plain, _ in split_tex(words)) if is_tex else " ".join(words.split()),
+        words=f"table of {one.expression}" if one.is_table else words,
         expression=one.expression,
         of=one.attributes["of"],
         name=one.attributes.get("name", ""),
@@ -91,6 +93,7 @@ def _make_binding(
         start=one.start,
         end=one.end,
         ends=(text[one.start - 1], text[one.end]) if is_tex else ("-->", "<!--"),
+        table=raw if one.is_table else None,
     )
 
 
@@ -103,6 +106,7 @@ _TOKEN: Final = re.compile(r"\\.|<!--(?P<inside>.*?)(?P<closed>-->|\Z)|`+", re.D
 _MARK: Final = re.compile(r"\s*(?P<end>/?)\s*rg(?![\w-])", re.IGNORECASE)
 # Of a line before an HTML block: spaces, marks of quotes and items.
 _NOTHING_BEFORE: Final = re.compile(r"[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*)*")
+_TABLE: Final = re.compile(r"\s*rg\s.*?(?<![\w-])table\s*=", re.IGNORECASE)
 _FREE: Final = re.compile(r"\s*rg\s+free\s*", re.IGNORECASE)
 _REST: Final = re.compile(r"[ \t]*$", re.MULTILINE)
 _IN_WORD: Final = re.compile(r"\w[*_~]+\Z")
@@ -119,13 +123,15 @@ def _scan_markdown(text: str) -> Iterator[_Bound | Fault]:
         mark = _MARK.match(token["inside"])
         if not mark:
             continue
-        fault = _check_mark(token, text)
+        is_in_table = bool(opened) and _TABLE.match(opened[-1]["inside"]) is not None
+        stands_alone = _TABLE.match(token["inside"]) or (mark["end"] and is_in_table)
+        fault = _check_table_mark(token, text) if stands_alone else _check_mark(token, text)
         yield from (fault,) if fault else ()
         if _FREE.fullmatch(token["inside"]):
             continue
         is_broken = is_broken or fault is not None
         if not mark["end"]:
-            if opened and _BLANK.search(text, opened[-1].end(), token.start()):
+            if opened and not is_in_table and _BLANK.search(text, opened[-1].end(), token.start()):
                 yield from () if is_broken else (_make_endless(opened[0]),)
                 opened, is_broken = [], bool(fault)
             if opened:
@@ -216,6 +222,18 @@ def _check_mark(token: re.Match[str], text: str) -> Fault | None:
     return None
 
 
+def _check_table_mark(token: re.Match[str], text: str) -> Fault | None:
+    start, end = token.span()
+    if (
+        token["closed"]
+        and "\n" not in token[0]
+        and text[start - 1 : start] in {"", "\n"}
+        and _REST.match(text, end)
+    ):
+        return None
+    return Fault(start, "the marks of a table stand alone on their lines", "Begin them at the margin")
+
+
 def _read_bound(opening: re.Match[str], ending: re.Match[str], text: str) -> Iterator[_Bound | Fault]:
     """Yield the binding between two marks, or what is wrong with it."""
     mark = _MARK.match(opening["inside"])
@@ -225,15 +243,17 @@ def _read_bound(opening: re.Match[str], ending: re.Match[str], text: str) -> Ite
     if "of" not in found.texts and not faults:
         faults.append(Fault(opening.start(), "a statement in a document has of=", _NAME_OF))
     raw = text[opening.end() : ending.start()]
-    start = opening.end() + len(raw) - len(raw.lstrip())
-    faults += _check_words(raw, start)
+    is_table = _TABLE.match(opening["inside"]) is not None
+    start = opening.end() + (0 if is_table else len(raw) - len(raw.lstrip()))
+    faults += () if is_table else _check_words(raw, start)
     if faults:
         yield from faults
         return
     kind: Literal["value", "claim"] = "claim" if "claim" in found.texts else "value"
     expression, place = found.texts.pop(kind)
     texts = {name: words.strip() for name, (words, _) in found.texts.items()}
-    yield _Bound(kind, texts, expression.strip(), place, start, start + len(raw.strip()))
+    end = ending.start() if is_table else start + len(raw.strip())
+    yield _Bound(kind, texts, expression.strip(), place, start, end, is_table)
 
 
 def _check_words(raw: str, start: int) -> Iterator[Fault]:

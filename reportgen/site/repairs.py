@@ -62,7 +62,8 @@ def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...
         if binding.in_notebook:
             continue
         if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
-            words = binding.words, judgement.repaired
+            old = binding.words if binding.table is None else binding.table
+            words = old, judgement.repaired
             repair = Repair(binding.start, binding.end, *words, binding.location, binding.ends)
             repairs.setdefault(binding.location.file, set()).add(repair)
     return {file: tuple(sorted(several)) for file, several in sorted(repairs.items())}
@@ -85,6 +86,7 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
         first, last = repair.ends
         if before.rstrip(spaces).endswith(first) and behind.lstrip(spaces).startswith(last):
             replace = _replace_tex if repair.is_tex else _replace_words
+            replace = _replace_table if "\n" in repair.old else replace
             words = replace(text[start:end], repair)
         if words is None or start < done:
             problems.append(_report_changed_words(repair))
@@ -119,6 +121,12 @@ def _replace_words(raw: str, repair: Repair) -> str | None:
         raw[places[start] : places[end]] if kind == "equal" else repair.new[first:last]
         for kind, start, end, first, last in matcher.get_opcodes()
     )
+
+
+def _replace_table(raw: str, repair: Repair) -> str | None:
+    """Return a new table with the line ends of the old one, or None if ``raw`` is another."""
+    new = repair.new.replace("\n", "\r\n" if "\r\n" in raw else "\n")
+    return new if normalise_text(raw) == repair.old else None
 
 
 def _replace_tex(raw: str, repair: Repair) -> str | None:
