@@ -15,6 +15,7 @@ from msgspec import Struct
 from reportgen.claims.agreement import agrees, check_unit
 from reportgen.claims.fact_words import describe_fact
 from reportgen.claims.typed import Unit, read_typed
+from reportgen.core.digits import FoundNumber, find_numbers
 from reportgen.core.statements import ExpressionError, Quantity
 
 if TYPE_CHECKING:
@@ -32,16 +33,6 @@ class Topic(Struct, frozen=True):
     series: tuple[str, ...]
     facts: tuple[Fact, ...]
     scale: Scale
-
-
-class FoundNumber(Struct, frozen=True):
-    """A number in prose with the sentence around it; offsets are in the text."""
-
-    start: int
-    end: int
-    words: str
-    sentence: str
-    place: int  # of the number in the sentence
 
 
 class Candidate(Struct, frozen=True):
@@ -68,7 +59,6 @@ class Match(Struct, frozen=True):
 
 
 _MOST_SHOWN: Final = 3
-_LONGEST: Final = 2_000  # characters of a sentence; what is longer is none
 # The words that mean a kind of fact, as they begin.
 _CUES: Final = {
     "final": "end(?!ow)|final|finish|settle|conclude|last (?:value|score|reading|checkpoint)",
@@ -123,42 +113,6 @@ _SHARE: Final = re.compile(r"\s+of\s+(?:the\s+)?")
 _CLAUSE: Final = re.compile(
     r"[;:()—]|,(?=\s)|\b(?:while|whereas|but|although|though|which|where|since|because|and)\b"
 )
-_STEP: Final = r"(?:steps?|iterations?|epochs?|updates?)"
-_NUMBER: Final = re.compile(
-    rf"(?<![\w.,/:$€£#@=±–^-])(?:p\s*[=<>≤]\s*|{_STEP}\s)?(?<![±])[+−-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)?(?:\.\d+|(?<=\d))"
-    rf"(?:\s?%|\s(?:percentage\s)?points?|\spp|\s{_STEP})?(?![\w^/]|[.,:]\d|\s?±|-\w)",
-    re.IGNORECASE,
-)
-_NAMED: Final = re.compile(
-    r"(?:\b(?:figures?|figs?\.?|tables?|sections?|sec\.?|eq\.?|equation|appendix|chapter|line|page|version|v|python|seeds?"
-    r"|top|level|no\.?|#)\s*|[\[(]\s*(?:[\d.,−-]+,\s*)?|±\s*)$",
-    re.IGNORECASE,
-)
-_SENTENCE: Final = re.compile(
-    r"(?<=[.!?])[)\"'”*_]*\s+(?=[A-Z\[\"“*_(\\<])|\n\s*\n|\n(?=\s*(?:[-*+|#]|\d+[.)])\s?)|\|"
-)
-
-
-def find_numbers(prose: str) -> Iterator[FoundNumber]:
-    """Yield the numbers of prose that could be facts, with their sentences.
-
-    Whole numbers without a unit are counts, years, versions and sizes; only steps and percentages are not.
-    """
-    start = 0
-    for end in (*(match.end() for match in _SENTENCE.finditer(prose)), len(prose)):
-        sentence = prose[start:end]
-        for match in _NUMBER.finditer(sentence if len(sentence) <= _LONGEST else ""):
-            words = match[0].strip()
-            is_count = re.fullmatch(r"[+−-]?[\d,]+", words) is not None
-            if (
-                is_count
-                or not re.search(r"\d", words)
-                or _NAMED.search(sentence[max(0, match.start() - 40) : match.start()])
-            ):
-                continue
-            first = match.start() + len(match[0]) - len(match[0].lstrip())
-            yield FoundNumber(start + first, start + first + len(words), words, sentence, first)
-        start = end
 
 
 def match_number(number: FoundNumber, topics: Sequence[Topic]) -> Match:

@@ -13,7 +13,7 @@ from reportgen.core.errors import Diagnostics, SourceLocation
 from reportgen.core.model import CurveRequest
 from reportgen.draft.blocks.draw_inputs import make_subject
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
-from reportgen.narrative.documents import hide_all_but_prose
+from reportgen.narrative.prose import hide_all_but_prose, is_own_text
 from reportgen.narrative.topics import find_topics, iterate_topics
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
     Notebooks, and pages with variables or templates, are left out, as their text is elsewhere.
     Raises a ``ReportError`` if the data are invalid.
     """
-    pages = [one for one in report.pages if not (one.generated or one.template or one.variables)]
-    pages = [one for one in pages if ".ipynb" not in one.file]
+    pages = [one for one in report.pages if is_own_text(one)]
     by_page = {page.path: dict(_list_topics(page, report)) for page in (*pages, *report.documents)}
     requests: dict[Request, None] = {}
     for one in (topic.request for topics in by_page.values() for topic in topics.values()):

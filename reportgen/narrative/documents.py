@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SUFFIXES: Final = (".md", ".markdown", ".tex")
 """Endings of the files that can be documents."""
 
-_BLANK: Final = re.compile(r"\n[ \t>]*\n")
+BLANK: Final = re.compile(r"\n[ \t>]*\n")
 
 
 class _Bound(NamedTuple):
@@ -107,7 +107,7 @@ _MARK: Final = re.compile(r"\s*(?P<end>/?)\s*rg(?![\w-])", re.IGNORECASE)
 # Of a line before an HTML block: spaces, marks of quotes and items.
 _NOTHING_BEFORE: Final = re.compile(r"[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*)*")
 _TABLE: Final = re.compile(r"\s*rg\s.*?(?<![\w-])table\s*=", re.IGNORECASE)
-_FREE: Final = re.compile(r"\s*rg\s+free\s*", re.IGNORECASE)
+FREE: Final = re.compile(r"\s*rg\s+free\s*", re.IGNORECASE)
 _REST: Final = re.compile(r"[ \t]*$", re.MULTILINE)
 _IN_WORD: Final = re.compile(r"\w[*_~]+\Z")
 _BEFORE_WORD: Final = re.compile(r"[*_~]+\w")
@@ -119,7 +119,7 @@ def _scan_markdown(text: str) -> Iterator[_Bound | Fault]:
     """Yield bindings and errors in order; code and other comments hold none."""
     opened: list[re.Match[str]] = []
     is_broken = False
-    for token in _iterate_marks(text):
+    for token in iterate_marks(text):
         mark = _MARK.match(token["inside"])
         if not mark:
             continue
@@ -127,11 +127,11 @@ def _scan_markdown(text: str) -> Iterator[_Bound | Fault]:
         stands_alone = _TABLE.match(token["inside"]) or (mark["end"] and is_in_table)
         fault = _check_table_mark(token, text) if stands_alone else _check_mark(token, text)
         yield from (fault,) if fault else ()
-        if _FREE.fullmatch(token["inside"]):
+        if FREE.fullmatch(token["inside"]):
             continue
         is_broken = is_broken or fault is not None
         if not mark["end"]:
-            if opened and not is_in_table and _BLANK.search(text, opened[-1].end(), token.start()):
+            if opened and not is_in_table and BLANK.search(text, opened[-1].end(), token.start()):
                 yield from () if is_broken else (_make_endless(opened[0]),)
                 opened, is_broken = [], bool(fault)
             if opened:
@@ -155,13 +155,13 @@ def _make_endless(opening: re.Match[str]) -> Fault:
     return Fault(opening.start(), "this mark has no end", "Write <!-- /rg --> after its words")
 
 
-def _iterate_marks(text: str) -> Iterator[re.Match[str]]:
+def iterate_marks(text: str) -> Iterator[re.Match[str]]:
     """Yield the comments outside code."""
     prose = hide_code(text)
     ticks: dict[int, list[int]] = {}
     for run in re.finditer("`+", prose):
         ticks.setdefault(len(run[0]), []).append(run.start())
-    blanks = [match.start() for match in _BLANK.finditer(prose)]
+    blanks = [match.start() for match in BLANK.finditer(prose)]
     offset = 0
     while token := _TOKEN.search(prose, offset):
         offset = token.end()
@@ -213,7 +213,7 @@ def _check_mark(token: re.Match[str], text: str) -> Fault | None:
         message = 'this mark holds "--" or "|", which ends it where Markdown is read by others'
         return Fault(start, message, "Give the series another name, with rename: in its source.yml")
     line = text.rfind("\n", 0, start) + 1
-    is_alone = _FREE.fullmatch(inside) and _REST.match(text, token.end())
+    is_alone = FREE.fullmatch(inside) and _REST.match(text, token.end())
     if _NOTHING_BEFORE.fullmatch(text, line, start) and not is_alone:
         return Fault(start, _LINE_START, "Put a word in front of it, or break the line elsewhere")
     if _IN_WORD.search(text[max(line, start - 20) : start]) or _BEFORE_WORD.match(text, token.end()):
@@ -259,7 +259,7 @@ def _read_bound(opening: re.Match[str], ending: re.Match[str], text: str) -> Ite
 def _check_words(raw: str, start: int) -> Iterator[Fault]:
     if not raw.strip():
         yield Fault(start, "there is nothing to check here", "Write the words or the number that are bound")
-    elif _BLANK.search(raw):
+    elif BLANK.search(raw):
         yield Fault(start, "these words go over several paragraphs", "End the binding before the empty line")
 
 
@@ -373,59 +373,3 @@ def split_tex(raw: str) -> list[tuple[str, str]]:
         (match["escaped"] or (" " if match["space"] else "," if match["comma"] else match[0]), match[0])
         for match in _TEX_PIECE.finditer(raw)
     ]
-
-
-# ---- prose
-
-# Code, comments, tags, addresses, targets of links, attributes, notes and mathematics; headings.
-_NO_PROSE: Final = re.compile(
-    r"(`+)(?!`).{1,2000}?(?<!`)\1(?!`)|<!--.{0,20000}?-->|</?[A-Za-z][^<>]{0,2000}>|https?://\S+|(?<=\])\([^()\n]*\)|(?<=\])\{[^{}]*\}"
-    r"|\[\^[^\]\n]*\]:?|\$[^$\n]{1,2000}\$|\{\{.{0,2000}?\}\}",
-    re.DOTALL,
-)
-_HEADING: Final = re.compile(r"^ {0,3}#.*$|^ {0,3}\[[^\]\n]*\]: .*$", re.MULTILINE)
-# Commands that print none of their arguments, or a heading; then every other command and mathematics.
-_TEX_COMMAND: Final = re.compile(
-    r"\\(?:\w*cite\w*|\w*ref|label|\w*section\*?|includegraphics|input|usepackage|documentclass|begin|end|url|href"
-    r"|vspace|hspace|bibliography\w*)\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})*|\\[A-Za-z]+\*?|\$[^$]*\$|\\[(\[].*?\\[)\]]",
-    re.DOTALL,
-)
-
-
-_TEX_FREE: Final = re.compile(r"(?<!\\)%\s*rg\s+free\s*$", re.IGNORECASE | re.MULTILINE)
-
-
-def _hide_free_parts(text: str, *, is_tex: bool) -> str:
-    """Replace paragraphs without results by spaces: those with a mark, or after one that stands alone."""
-    marks = _TEX_FREE.finditer(text) if is_tex else _iterate_marks(text)
-    places = [one.span() for one in marks if is_tex or _FREE.fullmatch(one["inside"])]
-    blanks = [match.span() for match in _BLANK.finditer(text)] if places else []
-    starts, ends = [0, *(end for _, end in blanks)], [*(start for start, _ in blanks), len(text), len(text)]
-    parts, done = [], 0
-    for mark_start, mark_end in places:
-        number = bisect_right(starts, mark_start) - 1
-        start, end = max(starts[number], done), ends[number]
-        if not text[start:mark_start].strip() and not text[mark_end:end].strip():
-            end = ends[number + 1]
-        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
-        done = max(done, end)
-    return "".join([*parts, text[done:]])
-
-
-def hide_all_but_prose(page: Page) -> str:
-    """Return the text of a page with spaces for what is no prose, and for bound digits; offsets stay."""
-    is_tex = page.file.endswith(".tex")
-    text = page.text
-    for binding in page.bindings:
-        # Bound words say what the numbers around them are about.
-        bound = re.sub(r"\d", " ", text[binding.start : binding.end])
-        text = text[: binding.start] + bound + text[binding.end :]
-    text = _hide_free_parts(text, is_tex=is_tex) if _FREE.search(text) else text
-    if is_tex:
-        shown = hide_tex(text).replace("\\%", " %").replace("\\,", "  ")
-        return _TEX_COMMAND.sub(_blank, shown)
-    return _NO_PROSE.sub(_blank, _HEADING.sub(_blank, hide_code(text)))
-
-
-def _blank(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", match[0])

@@ -41,6 +41,7 @@ from reportgen.site.fragments import (
 )
 from reportgen.site.outputs import (
     describe_accepted,
+    describe_bound,
     describe_source,
     format_report_json,
     get_page_folder,
@@ -288,7 +289,7 @@ class Assembly:
         ]
         description, published = (page.front_matter.description or "", page.front_matter.date or "")
         own = {"sources": sources, "og_image": card, "description": description, "published": published}
-        own["accepted"] = accepted
+        own |= {"accepted": accepted, "bound": describe_bound(page)}
         return self.context | own
 
     def describe_inputs(self, path: str) -> Iterator[str]:

@@ -18,7 +18,9 @@ from reportgen.core.cache import CachedText  # noqa: TC001 - msgspec reads it
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.core.report_json import FORMAT, encode_json
 from reportgen.core.statements import Fact, Truth
+from reportgen.core.words import format_count
 from reportgen.figures.text import name_view
+from reportgen.narrative.prose import count_numbers
 from reportgen.settings.blocks import is_authored
 from reportgen.settings.text import read_caption
 
@@ -395,6 +397,12 @@ def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dic
 def describe_accepted(one: AcceptedWarning) -> dict[str, str]:
     """Return what templates say of an accepted warning."""
     return {"place": str(one.problem.location), "text": one.problem.text, "reason": one.reason}
+
+
+def describe_bound(page: Page) -> str:
+    """Return a sentence about the bound numbers of a page; empty if it has none."""
+    bound, whole = count_numbers(page)
+    return f"{bound} of {format_count(whole, 'number')} in the text are bound to data." if bound else ""
 
 
 def describe_source(source: Source) -> dict[str, Any]:
