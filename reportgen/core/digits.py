@@ -119,18 +119,19 @@ class FoundNumber(Struct, frozen=True):
 
 _LONGEST: Final = 2_000  # characters of a sentence; what is longer is none
 _STEP: Final = r"(?:steps?|iterations?|epochs?|updates?)"
-_NUMBER: Final = re.compile(
+NUMBER: Final = re.compile(
     rf"(?<![\w.,/:$€£#@=±–^-])(?:p\s*[=<>≤]\s*|{_STEP}\s)?(?<![±])[+−-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)?(?:\.\d+|(?<=\d))"
     rf"(?:\s?%|\s(?:percentage\s)?points?|\spp|\s{_STEP})?(?![\w^/]|[.,:]\d|\s?±|-\w)",
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(
     r"(?:\b(?:figures?|figs?\.?|tables?|sections?|sec\.?|eq\.?|equation|appendix|chapter|line|page|version|v|python|seeds?"
-    r"|top|level|no\.?|#)\s*|[\[(]\s*(?:[\d.,−-]+,\s*)?|±\s*)$",
+    r"|top|level|no\.?|#)\s*|\[\s*|[\[(]\s*[\d.,%−-]+,\s*|±\s*)$",
     re.IGNORECASE,
 )
+_INTERVAL: Final = re.compile(r"\(\s*[+−-]?[\d.]+\s?%?\s*[,–]\s*[+−-]?[\d.]+\s?%?\s*\)")
 _SENTENCE: Final = re.compile(
-    r"(?<=[.!?])[)\"'”*_]*\s+(?=[A-Z\[\"“*_(\\<])|\n\s*\n|\n(?=\s*(?:[-*+|#]|\d+[.)])\s?)|\|"
+    r"(?<=[.!?])[)\"'”*_]*\s+(?=[A-Z\[\"“*_(\\<])|\n\s*\n|\n(?=\s*(?:[-*+#]|\d+[.)])\s)|\|"
 )
 
 
@@ -142,13 +143,14 @@ def find_numbers(prose: str) -> Iterator[FoundNumber]:
     start = 0
     for end in (*(match.end() for match in _SENTENCE.finditer(prose)), len(prose)):
         sentence = prose[start:end]
-        for match in _NUMBER.finditer(sentence if len(sentence) <= _LONGEST else ""):
+        for match in NUMBER.finditer(sentence if len(sentence) <= _LONGEST else ""):
             words = match[0].strip()
             is_count = re.fullmatch(r"[+−-]?[\d,]+", words) is not None
             if (
                 is_count
                 or not re.search(r"\d", words)
                 or _NAMED.search(sentence[max(0, match.start() - 40) : match.start()])
+                or _INTERVAL.match(sentence, match.start() - 1)
             ):
                 continue
             first = match.start() + len(match[0]) - len(match[0].lstrip())

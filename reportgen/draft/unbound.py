@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from contextlib import suppress
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.claims.finding import Match, Topic, list_matches
-from reportgen.claims.vocabulary import collect_facts
+from reportgen.claims.vocabulary import FactError, collect_facts
 from reportgen.core.errors import Diagnostics, SourceLocation
 from reportgen.core.model import CurveRequest
 from reportgen.draft.blocks.draw_inputs import make_subject
@@ -20,10 +23,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from reportgen.claims.vocabulary import Subject
     from reportgen.core.model import Request
+    from reportgen.core.statements import Fact
     from reportgen.draft.report import Report
     from reportgen.narrative.topics import Topic as PageTopic
     from reportgen.settings.inputs import Page
+
+
+_STEPS: Final = re.compile(r"\b(?:step|iteration|epoch|update)s?\s+(\d{1,3}(?:,\d{3})+|\d+)", re.IGNORECASE)
+_MOST_STEPS, _MOST_SERIES = 20, 8  # of a page, and of a figure, whose facts at these steps are listed
 
 
 class PageNumbers(Struct, frozen=True):
@@ -104,8 +113,9 @@ def _make_topics(
     answers: ResultsStore,
     known: dict[str, Topic],
 ) -> Iterator[Topic]:
+    steps = tuple(dict.fromkeys(_STEPS.findall(page.text)))[:_MOST_STEPS]
     for of, topic in topics.items():
-        key = repr((of, topic.request, topic.higher_is_better, topic.percent))
+        key = repr((of, topic.request, topic.higher_is_better, topic.percent, steps))
         if key not in known:
             subject = make_subject(topic, SourceLocation(page.file), answers)
             source = report.sources[topic.request.source]
@@ -114,5 +124,21 @@ def _make_topics(
             named = (source.name, source.settings.title, topic.title, metric)
             benchmark = getattr(topic.request, "benchmark", None)
             names = tuple(dict.fromkeys(one for one in (*named, benchmark) if one))
-            known[key] = Topic(of, names, subject.series, collect_facts(subject), subject.scale)
+            facts = (*collect_facts(subject), *_list_facts_at(steps, subject))
+            known[key] = Topic(of, names, subject.series, facts, subject.scale)
         yield known[key]
+
+
+def _list_facts_at(steps: tuple[str, ...], subject: Subject) -> Iterator[Fact]:
+    """Yield values and differences at the steps that a text names."""
+    if subject.holds == "scores" or len(subject.series) > _MOST_SERIES:
+        return
+    for step in (float(one.replace(",", "")) for one in steps):
+        for one in subject.series:
+            with suppress(FactError):
+                yield subject.fact("at", (one, step))
+        for one, other in combinations(subject.series, 2):
+            with suppress(FactError):
+                fact = subject.fact("gap", (one, other, step))
+                is_below = fact.value is not None and fact.value < 0
+                yield subject.fact("gap", (other, one, step)) if is_below else fact

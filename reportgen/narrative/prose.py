@@ -21,6 +21,7 @@ _NO_PROSE: Final = re.compile(
     r"|\[\^[^\]\n]*\]:?|\$[^$\n]{1,2000}\$|\{\{.{0,2000}?\}\}",
     re.DOTALL,
 )
+_NUMBER: Final = re.compile(r"(?<![\w.-])[\d.,]*\d")  # and no name such as Llama3.2
 _HEADING: Final = re.compile(r"^ {0,3}#.*$|^ {0,3}\[[^\]\n]*\]: .*$", re.MULTILINE)
 # Commands that print none of their arguments, or a heading; then every other command and mathematics.
 _TEX_COMMAND: Final = re.compile(
@@ -70,7 +71,7 @@ def hide_all_but_prose(page: Page) -> str:
     text = page.text
     for binding in page.bindings:
         # Bound words say what the numbers around them are about.
-        bound = re.sub(r"\d", " ", text[binding.start : binding.end])
+        bound = _NUMBER.sub(lambda one: " " * len(one[0]), text[binding.start : binding.end])
         text = text[: binding.start] + bound + text[binding.end :]
     text = _hide_free_parts(text, is_tex=is_tex) if FREE.search(text) else text
     if is_tex:

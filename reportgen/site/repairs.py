@@ -258,7 +258,7 @@ def plan_bindings(root: Path, pages: Iterable[PageNumbers]) -> tuple[PageRepair,
             bound = match.sure and write_binding(
                 written[start:end], match.sure, found.page.file, is_document=found.page.is_document
             )
-            if bound and _has_place(text, number.start, number.end, found.page.file):
+            if bound and _has_place(found.page, number.start, number.end):
                 parts += [written[done:start], bound]
                 done, count = end, count + 1
         if count:
@@ -292,12 +292,13 @@ def suggest_binding(page: Page, match: Match) -> str:
     return (write_binding(words, first, page.file, is_document=page.is_document) if first else "") or words
 
 
-def _has_place(text: str, start: int, end: int, file: str) -> bool:
+def _has_place(page: Page, start: int, end: int) -> bool:
     """Return whether a binding can stand here: not in brackets, nor where a comment would begin a line."""
+    text = page.text
     line = text[text.rfind("\n", 0, start) + 1 : start]
     rest = text[end : text.find("\n", end) if "\n" in text[end:] else len(text)]
-    if file.endswith(".tex"):
+    if page.file.endswith(".tex"):
         return True
     in_brackets = line.rfind("[") > line.rfind("]") and "]" in rest
-    begins = not line.strip("> \t-+*0123456789.)")
+    begins = page.is_document and not line.strip("> \t-+*0123456789.)")
     return not in_brackets and not begins and re.search(r"\w[*_~]+$", line) is None
