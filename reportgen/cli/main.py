@@ -156,7 +156,7 @@ def schema(name: str | None) -> None:
     """Print JSON Schemas, for editors.
 
     Of the bodies of blocks and of settings files. NAME is a block such as curve, or source, front-matter,
-    hub, plugin or review; all if left out.
+    hub, plugin, review or expression, whose grammar in EBNF is a comment; all if left out.
 
     \b
     Examples:
@@ -165,11 +165,13 @@ def schema(name: str | None) -> None:
     """
     import json
 
+    from reportgen.core.facts import write_grammar
     from reportgen.review.model import Review
     from reportgen.settings.loading import make_schemas
 
     known = make_schemas()
     dialect = {"$schema": known["source"]["$schema"]}
+    known["expression"] = dialect | {"type": "string", "$comment": write_grammar()}
     known["review"] = dialect | Review.model_json_schema(mode="serialization")
     if name is not None and name not in known:
         raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
