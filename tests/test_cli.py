@@ -22,6 +22,7 @@ from tries import slow_after, tries
 from reportgen import __version__
 from reportgen.cli.main import cli
 from reportgen.core.errors import SourceLocation
+from reportgen.core.facts import FACTS
 from reportgen.site.checking import read_source_line
 
 MODULE = (sys.executable, "-m", "reportgen")
@@ -56,6 +57,17 @@ def test_help_has_an_example_for_every_command(tmp_path: Path) -> None:
     assert call(tmp_path, "-h").stdout == whole
     version = f"reportgen, version {__version__}\n"
     assert {call(tmp_path, option).stdout for option in ("-V", "--version")} == {version}
+
+
+def test_schemas_are_json(tmp_path: Path) -> None:
+    """All of them, or one by its name."""
+    everything = json.loads(call(tmp_path, "schema").stdout)
+    assert {"curve", "panels", "table", "overview", "vega-lite", "altair", "source"} <= set(everything)
+    assert json.loads(call(tmp_path, "schema", "curve").stdout) == everything["curve"]
+    facts = re.findall(
+        r'^(?:fact =|     \|) "(\w+)" "\("', everything["expression"]["$comment"], re.MULTILINE
+    )
+    assert facts == [fact.name for fact in FACTS.values() if not fact.instead]
 
 
 @pytest.mark.parametrize("command", slow_after(1, [SCRIPT, MODULE]))

@@ -63,8 +63,6 @@ def write_states(folder: Path) -> None:
     assert changed.returncode == 0, f"change {_WORDS} with the pages of the example:\n{changed.stderr}"
     # The runs of the example are illustrative; here they stand for measured ones, which are tested.
     for state in (BEFORE, AFTER):
-        settings = folder / state / "mkdocs.yml"  # a review of pages alone; documents have a transcript
-        settings.write_text(re.sub(" *documents: .*\n", "", settings.read_text("utf-8"), count=1), "utf-8")
         source = folder / state / "data/aime/source.yml"
         source.write_text(source.read_text("utf-8").replace("illustrative: true\n", ""), "utf-8")
     _change_rows(root / "data/aime/runs.csv", _train_again)
@@ -159,11 +157,39 @@ def test_the_example_is_as_accepted(name: str, made: Path, request: pytest.Fixtu
 
 
 def test_the_example_shows_one_of_each(made: Path) -> None:
-    """A false statement, a number that moved, one within noise and one with more runs; nothing hides them."""
+    """A false statement, a forgotten one, a number that moved, one within noise and one with more runs."""
     counts = json.loads((made / "review/review.json").read_text("utf-8"))["counts"]
     shown = ("flipped", "stale_values", "differences", "worse", "unclear", "re_estimated")
-    assert [counts[name] for name in shown] == [1, 0, 1, 0, 1, 1]
+    assert [counts[name] for name in shown] == [1, 1, 1, 0, 1, 1]
     assert GUIDE.with_name("example-review.html").stat().st_size < 300_000
+
+
+def test_a_changed_reading_names_its_places_in_every_document(tmp_path: Path) -> None:
+    """README, model card and paper, with line; the page beside them, too."""
+    for state in (BEFORE, AFTER):
+        others = ("guide", "index.md", "training-*.md", "model-comparison.md", "charts.py")
+        root = copy_example(tmp_path / state, *others)
+        (root / "mkdocs.yml").write_text(_SETTINGS, "utf-8")
+    _change_rows(tmp_path / AFTER / "data/math500/points.csv", _read_again)
+    settings = ("-f", f"{BEFORE}/mkdocs.yml")
+    said = call(tmp_path, "review", BEFORE, AFTER, *settings, "--format", "markdown").stdout
+    named = set(re.findall(r"`(?:\./)?([\w/-]+\.\w+):\d+`", said))
+    documents = {"README.md", "content/documents/model-card.md", "content/documents/paper.tex"}
+    assert named == {"math500.md", *documents}
+
+
+def _read_again(rows: Rows) -> Rows:
+    peak = next(row for row in rows if (row["series"], row["step"]) == ("MEL", "120"))
+    peak["validation score"] = "0.83"
+    return rows
+
+
+_SETTINGS = """site_name: Documents
+docs_dir: content
+exclude_docs: /documents/
+theme: {name: reportgen}
+plugins: [{reportgen: {documents: [README.md, content/documents/*]}}]
+"""
 
 
 def test_the_picture_is_of_this_comment() -> None:
@@ -177,7 +203,7 @@ def test_the_picture_is_of_this_comment() -> None:
 
 # ---- the picture of the comment
 
-_COLOURS = 32
+_COLOURS = 20
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><style>
 body { margin: 0; padding: 12px; width: max-content; background: #fff; color: #1f2328;

@@ -352,7 +352,7 @@ def test_the_documents_shown_are_those_of_the_example() -> None:
     """A binding that the page shows stands in the model card or the paper, which builds check."""
     shown = re.findall(r"^```(?:markdown|tex)\n(.*?)^```$", PAGES["documents"], re.MULTILINE | re.DOTALL)
     written = [path.read_text("utf-8") for path in (CONTENT / "documents").iterdir()]
-    assert len(shown) == 2
+    assert len(shown) == 3
     assert all(any(one in text for text in written) for one in shown)
 
 

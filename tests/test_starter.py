@@ -127,6 +127,23 @@ def complete(tmp_path: Path) -> dict[str, str]:
     return {path.name: path.read_text("utf-8") for path in written if path.suffix == ".yml"}
 
 
+def test_the_package_for_latex_has_commands_of_the_kernel_alone(tmp_path: Path) -> None:
+    """Braces and conditionals are balanced, and no line defines what another package may have."""
+    assert call(tmp_path, "init", "--latex", ".").returncode == 0
+    text = (tmp_path / "reportgen.sty").read_text("ascii")
+    code = re.sub(r"(?m)%.*\n", "", text)
+    depths = [code[:at].count("{") - code[:at].count("}") for at in range(len(code) + 1)]
+    assert min(depths) == depths[-1] == 0
+    assert len(re.findall(r"\\if\w+", code)) == len(re.findall(r"\\fi\b", code)) == 1
+    defined = re.findall(r"\\providecommand\{(\\\w+)\}\[\d\]\{", code)
+    assert all(name.startswith("\\rg") for name in defined)
+    # ifcsname is of e-TeX, which LaTeX has required since 2017.
+    primitives = {"expandafter", "gdef", "csname", "endcsname", "ifcsname", "else", "fi", "endinput"}
+    kernel = {"NeedsTeXFormat", "ProvidesPackage", "providecommand", "PackageError"}
+    assert set(re.findall(r"\\([A-Za-z@]+)", code)) == {one[1:] for one in defined} | primitives | kernel
+    assert not re.search(r"[^\x20-\x7e\n]", text)
+
+
 def test_no_workflow_gives_rights_to_a_pull_request(complete: dict[str, str]) -> None:
     """What runs the code of a pull request may only read, and what may do more checks none of it out."""
     assert len(complete) == 4

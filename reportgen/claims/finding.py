@@ -15,6 +15,7 @@ from msgspec import Struct
 from reportgen.claims.agreement import agrees, check_unit
 from reportgen.claims.fact_words import describe_fact
 from reportgen.claims.typed import Unit, read_typed
+from reportgen.core.digits import NUMBER, FoundNumber, find_numbers
 from reportgen.core.statements import ExpressionError, Quantity
 
 if TYPE_CHECKING:
@@ -32,16 +33,6 @@ class Topic(Struct, frozen=True):
     series: tuple[str, ...]
     facts: tuple[Fact, ...]
     scale: Scale
-
-
-class FoundNumber(Struct, frozen=True):
-    """A number in prose with the sentence around it; offsets are in the text."""
-
-    start: int
-    end: int
-    words: str
-    sentence: str
-    place: int  # of the number in the sentence
 
 
 class Candidate(Struct, frozen=True):
@@ -68,21 +59,23 @@ class Match(Struct, frozen=True):
 
 
 _MOST_SHOWN: Final = 3
-_LONGEST: Final = 2_000  # characters of a sentence; what is longer is none
 # The words that mean a kind of fact, as they begin.
 _CUES: Final = {
-    "final": "end(?!ow)|final|finish|settle|conclude|last (?:value|score|reading|checkpoint)",
+    "final": "end(?!ow)|final|finish|settle|conclude|converge|last (?:value|score|reading|checkpoint|one)"
+    "|(?:falls?|fell|falling|drops?|dropped|dropping|comes?|came) back to",
     "start": "start|begin|began|initial|first (?:value|score|reading|checkpoint)|climbs? from|rises? from",
     "peak": "peak|best|highest|maximum|max",
     "trough": "trough|lowest|worst|minimum|bottom|dip",
     "peak_step": "peak|best|highest|maximum|max",
     "trough_step": "trough|lowest|worst|minimum|bottom|dip",
     "score": "scor|reach|achiev|attain|gets?|got|solve|obtain|answer|accura|result",
-    "low": "lower end|lower bound",
-    "high": "upper end|upper bound",
-    "difference": "differ|ahead|above|below|behind|leads?|margin|gap|better|worse|beat|trail|outperform",
-    "widest_gap": "widest|largest (?:gap|distance|difference)|furthest apart",
-    "widest_gap_step": "widest|largest (?:gap|distance|difference)|furthest apart",
+    "low": "lower end|lower bound|intervals?|CIs?\\b",
+    "high": "upper end|upper bound|intervals?|CIs?\\b",
+    "difference": "differ|ahead|above|below|behind|leads?|margin|gap|better|worse|beat|trail|outperform"
+    "|advantage|improve|over|than|between|against",
+    "gap": "differ|ahead|above|below|behind|leads?|margin|gap|better|worse|apart|over|than|between|against",
+    "widest_gap": "widest|largest|furthest apart|differ\\w* most",
+    "widest_gap_step": "widest|largest|furthest apart|differ\\w* most",
     "sd": "standard deviation|sd",
     "volatility": "volatil",
     "p_value": "p",
@@ -93,15 +86,16 @@ _CUE_PATTERNS: Final = {
 # Words for a quantity that is no metric of results, or for a number of somebody else, or of nobody.
 _FOREIGN_WORDS: Final = """
     learning_rate* lr temperature top_p dropout clip* kl beta gamma alpha lambda momentum decay
-    warmup weight* batch* gpu* cpu* memory utilis* utiliz* hour* minute* second* day* epoch* token*
-    param* budget cost* price dollar* usd euro* power energy size* length* ratio* fraction* share*
-    threshold* target* goal* chance random* guess* expect* hope* predict* would could should might
-    if unless not never instead rather without et_al reported paper* previous* earlier prior
-    published leaderboard human* correlat* coefficient* loss* perplexity entropy reward* norm*
-    discount* smooth* quantile level* confidence significan* interval* agreement kappa noise rounded
-    about almost nearly roughly around approximately average* mean* median half twice double* per
-    each every version* seed* sample* problem* question* wide band* axis figure* table* section*
-    equation* appendix chapter line* page* citation ref*
+    warmup weight* batch* gpu* cpu* memory utilis* utiliz* hour* minute* second* day* epoch*
+    token* param* budget cost* price dollar* usd euro* power energy size* length* ratio*
+    fraction* share* threshold* target* goal* chance random* guess* expect* hope* predict* would
+    could should might if unless not never instead rather without et_al reported paper*
+    previous* earlier prior published leaderboard human* correlat* coefficient* loss* perplexity
+    entropy reward* norm* discount* smooth* quantile level* confidence significan* interval*
+    agreement kappa noise rounded average* mean* median half twice double* per every
+    internal private another different subset* version*
+    seed* sample* problem* question* wide band* axis figure* table* section* equation* appendix
+    chapter line* page* citation ref*
 """
 _FOREIGN: Final = re.compile(
     r"\b(?:" + "|".join(_FOREIGN_WORDS.split()).replace("*", r"\w*").replace("_", r"[\s_-]") + r")\b",
@@ -117,57 +111,43 @@ _UNREAL: Final = re.compile(
 _PROPER: Final = re.compile(r"(?<![\w.-])[A-Z][\w-]*(?:[A-Z]|\d)[\w.-]*|(?<=[^.!?] )[A-Z][\w-]+")
 # Before a number that is a limit, and after one that is a share.
 _LIMIT: Final = re.compile(
-    r"\b(?:above|below|over|under|than|least|most|beyond|within|up to)\s*$", re.IGNORECASE
+    r"\b(?:above|below|over|under|than|least|most|beyond|within|up to"
+    r"|about|almost|nearly|roughly|around|approximately)\s*$",
+    re.IGNORECASE,
 )
+_FOR: Final = re.compile(r"[\s*_]+(?:for\s+|(?P<open>\())")
+# After a share of something else than the problems, which a score is a share of.
+_MORE: Final = re.compile(r"\s+(?:better|worse|higher|lower|more|less|fewer|faster|slower|larger|smaller)\b")
+_SOLVED: Final = re.compile(r"[\s*_]+of\s+(?:the|all)\s+(?:problems|questions|tasks|items)\b")
+_SOLVES: Final = re.compile(r"\b(?:solv|answer|pass|correct)", re.IGNORECASE)
+_DENIED: Final = re.compile(r"\b(?:without|never|not)\b")
 _SHARE: Final = re.compile(r"\s+of\s+(?:the\s+)?")
+# Words that say nothing about a number by themselves.
+_WORD: Final = re.compile(
+    r"\b(?!(?:to|and|vs|at|by|of|with|in|on|for|from|then|only|after|steps?|iterations?)\b)[A-Za-z]{2}"
+)
+# A change from a first value to a last one.
+_CHANGE: Final = re.compile(
+    r"\b(?:improv|climb|ris|rose|grow|grew|increas|goes|went|mov|drop|fall|fell|decreas|declin|rais|tak|took)\w*",
+    re.IGNORECASE,
+)
+_FROM: Final = re.compile(r"\bfrom\s+(?P<first>[\d.,]+\s?%?\s+to\s+)?$")
+_TO: Final = re.compile(r"\s+to\s+[\d.]")
+_STEPS: Final = re.compile(
+    r"\b(?:steps?|iterations?|epochs?|updates?)\s+(\d{1,3}(?:,\d{3})+|\d+)", re.IGNORECASE
+)
+_JOINED: Final = re.compile(r"[\s*_]*(?:,|,?\s*and\b|&)[\s*_]*")
 _CLAUSE: Final = re.compile(
     r"[;:()—]|,(?=\s)|\b(?:while|whereas|but|although|though|which|where|since|because|and)\b"
 )
-_STEP: Final = r"(?:steps?|iterations?|epochs?|updates?)"
-_NUMBER: Final = re.compile(
-    rf"(?<![\w.,/:$€£#@=±–^-])(?:p\s*[=<>≤]\s*|{_STEP}\s)?(?<![±])[+−-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)?(?:\.\d+|(?<=\d))"
-    rf"(?:\s?%|\s(?:percentage\s)?points?|\spp|\s{_STEP})?(?![\w^/]|[.,:]\d|\s?±|-\w)",
-    re.IGNORECASE,
-)
-_NAMED: Final = re.compile(
-    r"(?:\b(?:figures?|figs?\.?|tables?|sections?|sec\.?|eq\.?|equation|appendix|chapter|line|page|version|v|python|seeds?"
-    r"|top|level|no\.?|#)\s*|[\[(]\s*(?:[\d.,−-]+,\s*)?|±\s*)$",
-    re.IGNORECASE,
-)
-_SENTENCE: Final = re.compile(
-    r"(?<=[.!?])[)\"'”*_]*\s+(?=[A-Z\[\"“*_(\\<])|\n\s*\n|\n(?=\s*(?:[-*+|#]|\d+[.)])\s?)|\|"
-)
-
-
-def find_numbers(prose: str) -> Iterator[FoundNumber]:
-    """Yield the numbers of prose that could be facts, with their sentences.
-
-    Whole numbers without a unit are counts, years, versions and sizes; only steps and percentages are not.
-    """
-    start = 0
-    for end in (*(match.end() for match in _SENTENCE.finditer(prose)), len(prose)):
-        sentence = prose[start:end]
-        for match in _NUMBER.finditer(sentence if len(sentence) <= _LONGEST else ""):
-            words = match[0].strip()
-            is_count = re.fullmatch(r"[+−-]?[\d,]+", words) is not None
-            if (
-                is_count
-                or not re.search(r"\d", words)
-                or _NAMED.search(sentence[max(0, match.start() - 40) : match.start()])
-            ):
-                continue
-            first = match.start() + len(match[0]) - len(match[0].lstrip())
-            yield FoundNumber(start + first, start + first + len(words), words, sentence, first)
-        start = end
 
 
 def match_number(number: FoundNumber, topics: Sequence[Topic]) -> Match:
     """Return the facts that a number may be, and whether its words leave one of them."""
     found = [
-        candidate
+        _rank_fact(number, fact, kinds, topic, topics)
         for topic in topics
-        for fact in _list_agreeing(number.words, topic)
-        for candidate in [_rank_fact(number, fact, topic, topics)]
+        for fact, kinds in _list_agreeing(number.words, topic)
     ]
     found.sort(key=lambda one: -one.rank)
     sure = [one for one in found if one.is_sure]
@@ -178,16 +158,20 @@ def match_number(number: FoundNumber, topics: Sequence[Topic]) -> Match:
     return Match(number, tuple(found[:_MOST_SHOWN]), instead)
 
 
-def _list_agreeing(words: str, topic: Topic) -> Iterator[Fact]:
+def _list_agreeing(words: str, topic: Topic) -> Iterator[tuple[Fact, set[str]]]:
+    """Yield facts with the value of a number, each with the names of all that could be typed like it."""
     try:
         typed = read_typed(words, topic.scale)
     except ExpressionError:
         return
-    for fact in topic.facts:
-        if fact.value is None or fact.quantity in {Quantity.TRUTH, Quantity.NUMBER}:
-            continue
-        if _fits(typed, fact, topic.scale) and agrees(typed, float(fact.value), fact.quantity, topic.scale):
-            yield fact
+    numbers = (one for one in topic.facts if one.quantity not in {Quantity.TRUTH, Quantity.NUMBER})
+    fitting = [fact for fact in numbers if fact.value is not None and _fits(typed, fact, topic.scale)]
+    kinds = {fact.name for fact in fitting}
+    if words.endswith("%"):  # a difference is typed in points
+        kinds -= {"difference", "gap"}
+    for fact in fitting:
+        if agrees(typed, float(fact.value or 0), fact.quantity, topic.scale):
+            yield fact, kinds
 
 
 def _fits(typed: Typed, fact: Fact, scale: Scale) -> bool:
@@ -200,12 +184,14 @@ def _fits(typed: Typed, fact: Fact, scale: Scale) -> bool:
     return typed.unit not in steps and (fact.quantity is not Quantity.PROBABILITY or typed.p)
 
 
-def _rank_fact(number: FoundNumber, fact: Fact, topic: Topic, topics: Sequence[Topic]) -> Candidate:
+def _rank_fact(
+    number: FoundNumber, fact: Fact, kinds: set[str], topic: Topic, topics: Sequence[Topic]
+) -> Candidate:
     """Rank a fact by the words of its sentence, most by those of its clause."""
     clause, place = _find_clause(number)
     near = _find_series(number, clause, place, topic)
     named = [name for name in fact.series if _find_name(name, number.sentence)]
-    cued = _is_cued(fact, number, clause, topic)
+    cued = _is_cued(fact, kinds, number, clause, topic)
     is_series = bool(fact.series) and (
         near == fact.series[0] if len(fact.series) == 1 else len(named) == len(fact.series)
     )
@@ -218,21 +204,26 @@ def _rank_fact(number: FoundNumber, fact: Fact, topic: Topic, topics: Sequence[T
     return Candidate(rank, fact.call, topic.of, describe_fact(fact, topic.scale), is_sure)
 
 
-def _is_cued(fact: Fact, number: FoundNumber, clause: str, topic: Topic) -> bool:
+def _is_cued(fact: Fact, kinds: set[str], number: FoundNumber, clause: str, topic: Topic) -> bool:
     """Return whether a word for a kind of fact stands near a number.
 
     With no such word in its clause, the whole sentence counts if it has words for one kind alone. A score is
-    what a number of a scored series is without any.
+    what a number of a scored series is without any, and a value at a step what it is beside that step.
     """
-    kinds = {one.name for one in topic.facts} & _CUES.keys()
+    change = "start" in kinds and _CHANGE.search(clause) and _FROM.search(number.sentence[: number.place])
+    if change and (change["first"] or _TO.match(number.sentence, number.place + len(number.words))):
+        return fact.name == ("final" if change["first"] else "start")
     near, around = (
-        {name for name in kinds if _CUE_PATTERNS[name].search(_hide_names(part, topic))}
+        {name for name in kinds & _CUES.keys() if _CUE_PATTERNS[name].search(_hide_names(part, topic))}
         for part in (clause, number.sentence)
     )
-    steps = {name for name in kinds if name.endswith("_step")}
     said = near or (around if len({name.removesuffix("_step") for name in around}) == 1 else set())
     if fact.name == "score":
-        return not said - {"score"} - steps
+        return not said - {"score"}
+    if fact.name in {"at", "gap"}:
+        steps = _STEPS.findall(clause) or _STEPS.findall(number.sentence)
+        is_there = [float(one.replace(",", "")) for one in steps] == [fact.step]
+        return is_there and (said == {"gap"} if fact.name == "gap" else not around)
     return fact.name in said
 
 
@@ -246,7 +237,7 @@ def _find_clause(number: FoundNumber, *, joined: bool = False) -> tuple[str, int
     start = max((one.end() for one in ends if one.end() <= place), default=0)
     stop = place + len(number.words)
     end = min((one.start() for one in ends if one.start() >= stop), default=len(sentence))
-    while start and not re.search("[A-Za-z]{2}", f"{sentence[start:place]} {sentence[stop:end]}"):
+    while start and not _WORD.search(f"{sentence[start:place]} {sentence[stop:end]}"):
         # A number alone in its clause, as in parentheses, belongs to what stands before it.
         start = max((one.end() for one in ends if one.end() < start), default=0)
     return sentence[start:end], place - start
@@ -255,8 +246,18 @@ def _find_clause(number: FoundNumber, *, joined: bool = False) -> tuple[str, int
 def _find_series(number: FoundNumber, clause: str, place: int, topic: Topic) -> str:
     """Return the series that a number is about: the last before it, or the only one behind it in its clause.
 
-    With none in its clause, that of the sentence if it names one alone.
+    With none in its clause, that of the sentence if it names one alone. Of a list of series, numbers are a
+    list, too.
     """
+    stop = number.place + len(number.words)
+    if match := _FOR.match(number.sentence, stop):
+        for name in topic.series:
+            found = _compile_name(name).match(number.sentence, match.end())
+            if found and (not match["open"] or number.sentence[found.end() :].startswith(")")):
+                return name
+    listed = _find_listed(number, topic)
+    if listed is not None:
+        return listed
     places = sorted(
         (match.start(), name) for name in topic.series for match in _compile_name(name).finditer(clause)
     )
@@ -270,22 +271,56 @@ def _find_series(number: FoundNumber, clause: str, place: int, topic: Topic) -> 
     return named[0] if len(named) == 1 else ""
 
 
+def _find_listed(number: FoundNumber, topic: Topic) -> str | None:
+    """Return which of several joined series a number of as many is about; empty if there are not as many."""
+    sentence = number.sentence
+    patterns = ((_compile_name(name), name) for name in topic.series)
+    names = sorted((one.span(), name) for pattern, name in patterns for one in pattern.finditer(sentence))
+    spans = [one.span() for one in NUMBER.finditer(sentence) if re.search(r"\d", one[0])]
+    numbers = next(one for one in _join(spans, sentence) if one[0][0] <= number.place < one[-1][1])
+    before = [span for span, _ in names if span[0] < numbers[0][0]]
+    group = _join(before, sentence)[-1] if before else []
+    if len(group) == 1 or not group:
+        return None
+    index = next(at for at, span in enumerate(numbers) if span[0] <= number.place < span[1])
+    return dict(names)[group[index]] if len(group) == len(numbers) else ""
+
+
+def _join(spans: Iterable[tuple[int, int]], sentence: str) -> list[list[tuple[int, int]]]:
+    """Group places that only commas and "and" join."""
+    groups: list[list[tuple[int, int]]] = []
+    for span in spans:
+        if groups and _JOINED.fullmatch(sentence, groups[-1][-1][1], span[0]):
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+    return groups
+
+
 def _is_foreign(number: FoundNumber, kind: str, topics: Sequence[Topic]) -> bool:
     """Return whether the words say that the number is none of these facts, or may be none."""
     sentence, stop = number.sentence, number.place + len(number.words)
     known = {name.casefold() for topic in topics for name in (*topic.names, *topic.series)}
     parts = {part for name in known for part in re.split(r"[\s_@/-]+", name)} | known
+    parts |= {"ci", "cis"}
     if kind in {"low", "high"}:
-        parts |= {"interval", "intervals"}
-    plain, whole = _find_clause(number, joined=True)[0], sentence
+        parts |= {"interval", "intervals", "confidence"}
+    clause, place = _find_clause(number, joined=True)
+    # What follows a result rarely denies it: "without a single step back".
+    behind = _DENIED.sub(" ", clause[place + len(number.words) :])
+    if kind == "score" and _SOLVES.search(clause) and (solved := _SOLVED.match(sentence, stop)):
+        stop, behind = solved.end(), behind[solved.end() - stop :]
+    plain, whole = f"{clause[:place]} {behind}", sentence
     for topic in topics:
         plain, whole = _hide_names(plain, topic), _hide_names(whole, topic)
+    so_far = whole[: number.place].rpartition(";")[2]
     share = _SHARE.match(sentence, stop)
     return (
         any(match[0].rstrip(".-").casefold() not in parts for match in _PROPER.finditer(whole))
         or any(match[0].casefold() not in parts for match in _FOREIGN.finditer(plain))
-        or _UNREAL.search(f"{whole[: number.place]} {plain}") is not None
+        or _UNREAL.search(f"{so_far} {plain}") is not None
         or _LIMIT.search(sentence[: number.place]) is not None
+        or (kind != "difference" and _MORE.match(sentence, stop) is not None)
         or (share is not None and not any(_compile_name(name).match(sentence, share.end()) for name in known))
         # One digit is too often right by chance.
         or len(re.sub(r"^\D*0*\D*0*|\D", "", number.words)) < 2  # noqa: PLR2004

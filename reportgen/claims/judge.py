@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reportgen.claims.agreement import agrees, check_unit, get_typed_value, repair
@@ -21,21 +22,31 @@ from reportgen.claims.language import Call
 from reportgen.claims.subjects import is_within
 from reportgen.claims.typed import read_typed
 from reportgen.claims.vocabulary import FactError
-from reportgen.core.statements import ExpressionError, Judgement, Quantity, Truth
-from reportgen.core.words import LARGEST_P, SMALLEST_P, format_equation, format_number
+from reportgen.core.facts import ParameterKind, list_fact_kinds
+from reportgen.core.statements import ExpressionError, Fact, Fault, Judgement, Quantity, Truth
+from reportgen.core.words import (
+    LARGEST_P,
+    SMALLEST_P,
+    format_equation,
+    format_number,
+    join_names,
+    suggest_name,
+)
 
 if TYPE_CHECKING:
     from reportgen.claims.checking import CheckedExpression
     from reportgen.claims.evaluation import Part, Result
     from reportgen.claims.typed import Typed
     from reportgen.claims.vocabulary import Subject
-    from reportgen.core.statements import Binding, Fact, Fault, Scale
+    from reportgen.core.statements import Binding, Scale
 
 
 MOST_DIGITS = 17  # of a double
 # Equal in the language, which compares to a billionth.
 _CLOSE = 1e-9
 _DECIMALS = re.compile(r"[0-9]\.([0-9]+)")
+# What aligns the bars of a table.
+_TABLE_SPACE = re.compile(r"[ \t]+(?=\||$)|(?<=\|)[ \t]+|:?-{3,}:?", re.MULTILINE)
 _FAILED = {">": "is not above", "<": "is not below", ">=": "is below", "<=": "is above"}
 # Facts whose difference between two series has an interval; on curves both have to be at one step.
 _OF_SCORES, _OF_CURVES = {"score", "rank"}, {"start", "final", "at"}
@@ -48,6 +59,8 @@ def judge(binding: Binding, subject: Subject) -> Judgement:
     Raises ``ExpressionError`` with every fault of its expression, with its place in ``binding.expression``,
     and of its words, with the position -1.
     """
+    if binding.table is not None:
+        return _judge_table(binding.expression, binding.table, subject)
     if binding.kind == "claim":
         expression = check_expression(binding.expression, subject, "claim")
         return _judge_claim(expression, evaluate(expression, subject), subject)
@@ -66,6 +79,44 @@ def judge(binding: Binding, subject: Subject) -> Judgement:
     if typed is None or faults:
         raise ExpressionError(faults)
     return _judge_value(expression, typed, evaluate(expression, subject), subject.scale)
+
+
+def _judge_table(columns: str, written: str, subject: Subject) -> Judgement:
+    """Judge a table with a row for each series and a column for each named fact of one series."""
+    kinds = {kind.name: kind.parameters for kind in list_fact_kinds(subject.holds)}
+    known = [name for name, of in kinds.items() if [one.kind for one in of] == [ParameterKind.SERIES]]
+    names = [name.strip() for name in columns.split(",")]
+    for name in names:
+        if name not in known:
+            step = f"{suggest_name(name, known)}They are {join_names(known)}"
+            message = f'"{name}" is no fact of one series'
+            raise ExpressionError([Fault(columns.find(name), len(name) or 1, message, step)])
+    facts = list[Fact]()
+    rows = [[_escape(subject.scale.metric), *names], ["---"] * (len(names) + 1)]
+    for series in subject.series:
+        rows.append([_escape(series)])
+        for name in names:
+            cell = ""
+            with suppress(FactError):
+                facts.append(subject.fact(name, (series,)))
+                cell = format_fact_interval(facts[-1], subject.scale)
+            rows[-1].append(cell or "–")
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    old, new = map(_drop_alignment, (written, table))
+    if old == new:
+        found = f"{len(subject.series)} series as the data have them"
+        return Judgement(Truth.HOLDS, found, (), (), columns, "", tuple(facts))
+    found, table = "this table is not as the data have it", f"\n\n{table}\n\n"
+    return Judgement(Truth.FAILS, found, (), (), columns, table, tuple(facts))
+
+
+def _escape(name: str) -> str:
+    """Return a name for a cell, without what Markdown would read in it."""
+    return re.sub(r"[\\|*_`<\[]", r"\\\g<0>", name)
+
+
+def _drop_alignment(table: str) -> str:
+    return _TABLE_SPACE.sub(lambda one: one[0].strip(" \t:")[:3], table.strip())
 
 
 def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, scale: Scale) -> Judgement:

@@ -165,8 +165,8 @@ def schema(names: tuple[str, ...]) -> Answer:
     """Print JSON Schemas, for editors and programs.
 
     Of the bodies of blocks, of settings files, and of the JSON that reportgen writes. NAME is a block such as
-    curve, or source, front-matter, hub, plugin, review, report for report.json, or envelope and a command for
-    what it prints with --format json; all if left out.
+    curve, or source, front-matter, hub, plugin, review, expression, whose grammar in EBNF is a comment,
+    report for report.json, or envelope and a command for what it prints with --format json; all if left out.
 
     \b
     Examples:
@@ -177,10 +177,13 @@ def schema(names: tuple[str, ...]) -> Answer:
     import json
 
     from reportgen.cli.results import SchemaResult, make_output_schemas
+    from reportgen.core.facts import write_grammar
     from reportgen.settings.loading import make_schemas
 
     known = make_schemas()
-    known |= make_output_schemas(known["source"]["$schema"])
+    dialect = known["source"]["$schema"]
+    known["expression"] = {"$schema": dialect, "type": "string", "$comment": write_grammar()}
+    known |= make_output_schemas(dialect)
     name = " ".join(names)
     if name and name not in known:
         others = ", ".join(one for one in known if not one.startswith("envelope "))

@@ -59,7 +59,16 @@ _COLUMNS = (
     purpose="For people, for the annotations of a GitHub workflow, or for other programs.",
 )
 @click.option("--unbound", is_flag=True, help="List numbers of the data that no binding covers, too.")
-def check(config_file: Path, form: str, *, unbound: bool) -> Answer:
+@click.option(
+    "--require-bound",
+    "required",
+    metavar="PERCENT",
+    type=click.IntRange(0, 100),
+    default=0,
+    help="Fail on a page where fewer of the numbers are bound.",
+)
+@click.option("--new", "base", metavar="BASE", help="Only lines that are new since the revision BASE.")
+def check(config_file: Path, form: str, *, unbound: bool, required: int, base: str | None) -> Answer:
     """Check every bound value and claim.
 
     Compares them with the data without building the site.
@@ -72,33 +81,37 @@ def check(config_file: Path, form: str, *, unbound: bool) -> Answer:
     Examples:
       reportgen check
       reportgen check --unbound
+      reportgen check --require-bound 95 --new main
       reportgen check --format github
       reportgen check --format sarif > check.sarif
     """
     from reportgen.core.words import format_count
+    from reportgen.review.git import NewLines
     from reportgen.site import checking
 
     with report_problems("no statement was checked"), show_progress() as advance:
-        result = checking.check(config_file, progress=advance)
+        is_new = NewLines(config_file.resolve().parent, base).include if base is not None else None
+        result = checking.check(
+            config_file, progress=advance, counts_numbers=unbound, required=required, is_new=is_new
+        )
     errors = format_count(sum(finding.fails for finding in result.findings), "problem")
     summary = f"{errors}; statements are counted once there is none."
     summary = checking.describe_counts(result.statements) if result.is_whole else summary
     if form == "text":
         _print_check(result)
         click.echo(summary)
-        if unbound:
-            _print_unbound(_find_unbound(result, config_file))
+        if unbound and result.numbers is not None:
+            _print_unbound(result.numbers)
     elif form == "json":
         for finding in result.findings:
             collect(finding.diagnostic)
-        numbers = _find_unbound(result, config_file) if unbound else ()
-        return Answer(_answer_check(result, numbers, unbound=unbound), int(result.fails))
+        return Answer(_answer_check(result), int(result.fails))
     else:
         # Paths relative to the repository, or else to the working folder.
         root, prefix = config_file.resolve().parent, ""
-        for base in (os.environ.get("GITHUB_WORKSPACE"), Path.cwd()):
-            if base and root.is_relative_to(base):
-                folder = root.relative_to(base).as_posix()
+        for around in (os.environ.get("GITHUB_WORKSPACE"), Path.cwd()):
+            if around and root.is_relative_to(around):
+                folder = root.relative_to(around).as_posix()
                 prefix = "" if folder == "." else f"{folder}/"
                 break
         if form == "sarif":
@@ -109,25 +122,19 @@ def check(config_file: Path, form: str, *, unbound: bool) -> Answer:
     return Answer(code=int(result.fails))
 
 
-def _find_unbound(result: Check, config_file: Path) -> tuple[PageNumbers, ...]:
-    from reportgen.draft.unbound import find_unbound
-
-    with report_problems("no unbound number is listed"):
-        return find_unbound(result.report, config_file.resolve().parent) if result.report else ()
-
-
-def _answer_check(result: Check, numbers: tuple[PageNumbers, ...], *, unbound: bool) -> CheckResult:
+def _answer_check(result: Check) -> CheckResult:
     from reportgen.cli.results import CheckResult, StatementCounts, UnboundResult
     from reportgen.site.outputs import count_statements
 
     if not result.is_whole:
         return CheckResult(None, None)
     statements = tuple(map(_answer_statement, result.statements))
+    numbers = result.numbers or ()
     listed = tuple(_answer_number(found.page, *one) for found in numbers for one in found.unbound)
     return CheckResult(
         StatementCounts(**count_statements(result.statements)),
         statements,
-        UnboundResult(sum(one.bound for one in numbers), listed) if unbound else None,
+        None if result.numbers is None else UnboundResult(sum(len(one.bound) for one in numbers), listed),
     )
 
 
@@ -229,7 +236,7 @@ def _answer_repairs(pages: Sequence[PageRepair], *, written: bool) -> Answer:
 
 def _print_unbound(pages: Sequence[PageNumbers]) -> None:
     """Print the numbers that may be facts with what to write, and how many are bound."""
-    from reportgen.site.repairs import write_binding
+    from reportgen.site.repairs import suggest_binding
 
     unknown = 0
     for found in pages:
@@ -242,10 +249,9 @@ def _print_unbound(pages: Sequence[PageNumbers]) -> None:
             else:
                 said = " or ".join(clean_text(one.words) for one in match.candidates)
                 print_line(f"{place}: {words} may be {said}")
-                first, document = match.candidates[0], found.page.is_document
-                if bound := write_binding(words, first, found.page.file, is_document=document):
+                if (bound := suggest_binding(found.page, match)) != words:
                     print_line(f"    {clean_text(bound)}")
-    count = sum(one.bound for one in pages)
+    count = sum(len(one.bound) for one in pages)
     whole = count + sum(len(one.unbound) for one in pages)
     click.echo(f"{count} of {whole} numbers are bound; numbers that are no fact: {unknown}.")
 

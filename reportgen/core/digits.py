@@ -1,9 +1,18 @@
-"""Decimals of single numbers: those of the interval where there is one, otherwise significant digits."""
+"""Decimals of single numbers: those of the interval where there is one, otherwise significant digits.
+
+Numbers of prose are found here, too.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SIGNIFICANT = 3
 _ONE_DIGIT_FROM = 3.55
@@ -93,3 +102,57 @@ def _split(size: float, digits: int) -> tuple[str, int]:
     """Return mantissa and exponent of a number above 0 that is rounded to significant digits."""
     mantissa, _, exponent = f"{size:.{digits - 1}e}".partition("e")
     return mantissa, int(exponent)
+
+
+# ---- numbers in prose
+
+
+class FoundNumber(Struct, frozen=True):
+    """A number in prose with the sentence around it; offsets are in the text."""
+
+    start: int
+    end: int
+    words: str
+    sentence: str
+    place: int  # of the number in the sentence
+
+
+_LONGEST: Final = 2_000  # characters of a sentence; what is longer is none
+_STEP: Final = r"(?:steps?|iterations?|epochs?|updates?)"
+NUMBER: Final = re.compile(
+    rf"(?<![\w.,/:$€£#@=±–^-])(?:p\s*[=<>≤]\s*|{_STEP}\s)?(?<![±])[+−-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)?(?:\.\d+|(?<=\d))"
+    rf"(?:\s?%|\s(?:percentage\s)?points?|\spp|\s{_STEP})?(?![\w^/]|[.,:]\d|\s?±|-\w)",
+    re.IGNORECASE,
+)
+_NAMED: Final = re.compile(
+    r"(?:\b(?:figures?|figs?\.?|tables?|sections?|sec\.?|eq\.?|equation|appendix|chapter|line|page|version|v|python|seeds?"
+    r"|top|level|no\.?|#)\s*|\[\s*|[\[(]\s*[\d.,%−-]+,\s*|±\s*)$",
+    re.IGNORECASE,
+)
+_INTERVAL: Final = re.compile(r"\(\s*[+−-]?[\d.]+\s?%?\s*[,–]\s*[+−-]?[\d.]+\s?%?\s*\)")
+_SENTENCE: Final = re.compile(
+    r"(?<=[.!?])[)\"'”*_]*\s+(?=[A-Z\[\"“*_(\\<])|\n\s*\n|\n(?=\s*(?:[-*+#]|\d+[.)])\s)|\|"
+)
+
+
+def find_numbers(prose: str) -> Iterator[FoundNumber]:
+    """Yield the numbers of prose that could be facts, with their sentences.
+
+    Whole numbers without a unit are counts, years, versions and sizes; only steps and percentages are not.
+    """
+    start = 0
+    for end in (*(match.end() for match in _SENTENCE.finditer(prose)), len(prose)):
+        sentence = prose[start:end]
+        for match in NUMBER.finditer(sentence if len(sentence) <= _LONGEST else ""):
+            words = match[0].strip()
+            is_count = re.fullmatch(r"[+−-]?[\d,]+", words) is not None
+            if (
+                is_count
+                or not re.search(r"\d", words)
+                or _NAMED.search(sentence[max(0, match.start() - 40) : match.start()])
+                or _INTERVAL.match(sentence, match.start() - 1)
+            ):
+                continue
+            first = match.start() + len(match[0]) - len(match[0].lstrip())
+            yield FoundNumber(start + first, start + first + len(words), words, sentence, first)
+        start = end

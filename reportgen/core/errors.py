@@ -50,11 +50,12 @@ class Stage(StrEnum):
 
 
 class StatementRule(StrEnum):
-    """How a statement is not as expected, which fails a check."""
+    """How a statement is not as expected, or missing, which fails a check."""
 
     FAILS = "statement-fails"
     UNDECIDED = "statement-undecided"
     UNEXPECTED = "expected-failure-holds"
+    UNBOUND = "numbers-unbound"
 
 
 class Diagnostic(Struct, frozen=True):

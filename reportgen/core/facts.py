@@ -131,3 +131,36 @@ FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}
 def list_fact_kinds(holds: Held) -> tuple[FactKind, ...]:
     """Return the facts for curves or for scores, without old names, in the order of lists."""
     return tuple(fact for fact in FACTS.values() if holds in fact.holds and not fact.instead)
+
+
+_GRAMMAR = """\
+expression = conjunction { "or" conjunction } ;
+conjunction = condition { "and" condition } ;
+condition = "not" condition | sum { comparison sum } ;
+comparison = "<" | "<=" | "≤" | ">" | ">=" | "≥" | "=" | "==" | "!=" | "≠" ;
+sum = product { ( "+" | "-" | "−" ) product } ;
+product = signed { ( "*" | "×" | "/" ) signed } ;
+signed = { "-" | "−" } atom ;
+atom = number [ "%" ] | fact | name | "(" expression ")" ;
+name = word | "'" { character | "''" } "'" | '"' { character | '""' } '"' ;
+word = letter { letter | digit | "." } { "-" ( letter | digit ) { letter | digit | "." } } ;
+number = ( digits [ "." { digit } ] | "." digits ) [ ( "e" | "E" ) [ "+" | "-" ] digits ] ;
+digits = digit { digit } ;
+(* a letter may be "_"; an expression that is a step may be a date in quotes *)
+"""
+
+
+def write_grammar() -> str:
+    """Return the grammar of values and claims in EBNF (ISO 14977), with each fact and its parameters."""
+    calls = []
+    for fact in (one for one in FACTS.values() if not one.instead):
+        written = []
+        for at, parameter in enumerate(fact.parameters):
+            is_name = parameter.kind in {ParameterKind.SERIES, ParameterKind.METRIC}
+            comma = '"," ' if at else ""
+            written.append(comma + ("name" if is_name else "expression"))
+        most = len(written) - fact.optional
+        optional = f" [ {' '.join(written[most:])} ]" if fact.optional else ""
+        calls.append(f'"{fact.name}" "(" {" ".join(written[:most])}{optional} ")"')
+    alternatives = "\n     | ".join(calls)
+    return f"{_GRAMMAR}fact = {alternatives} ;\n"

@@ -84,6 +84,7 @@ class Binding(Struct, frozen=True):
     start: int  # offsets of the words in the page's text, without the brackets
     end: int
     ends: tuple[str, str] = ("[", "]{")  # what is typed directly before and after the words
+    table: str | None = None  # of a table in a document, all text between its marks
 
     @property
     def in_notebook(self) -> bool:

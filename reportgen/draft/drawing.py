@@ -322,6 +322,8 @@ def _list_warnings(statement: Statement, page: Page) -> Iterator[Diagnostic]:
     elif binding.fails:
         said = f'"{binding.words}" holds, and was expected to fail ("{binding.fails}"): {judgement.found}'
         step = "Take fails= away"
+    elif binding.table is not None:
+        said, step = judgement.found, '"reportgen fix --write" writes it anew'
     elif binding.kind == "value":
         said = f'"{binding.words}" but {judgement.found}'
         written = '"reportgen fix --write" writes'

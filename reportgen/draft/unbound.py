@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from contextlib import suppress
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.claims.finding import Match, Topic, list_matches
-from reportgen.claims.vocabulary import collect_facts
+from reportgen.claims.vocabulary import FactError, collect_facts
 from reportgen.core.errors import Diagnostics, SourceLocation
 from reportgen.core.model import CurveRequest
 from reportgen.draft.blocks.draw_inputs import make_subject
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
-from reportgen.narrative.documents import hide_all_but_prose
+from reportgen.narrative.prose import hide_all_but_prose, is_own_text
 from reportgen.narrative.topics import find_topics, iterate_topics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from reportgen.claims.vocabulary import Subject
     from reportgen.core.model import Request
+    from reportgen.core.statements import Fact
     from reportgen.draft.report import Report
     from reportgen.narrative.topics import Topic as PageTopic
     from reportgen.settings.inputs import Page
+
+
+_STEPS: Final = re.compile(r"\b(?:step|iteration|epoch|update)s?\s+(\d{1,3}(?:,\d{3})+|\d+)", re.IGNORECASE)
+_MOST_STEPS, _MOST_SERIES = 20, 8  # of a page, and of a figure, whose facts at these steps are listed
 
 
 class PageNumbers(Struct, frozen=True):
     """The numbers of a page that could be facts: how many are bound, and the others with their places."""
 
     page: Page
-    bound: int
+    bound: tuple[SourceLocation, ...]
     unbound: tuple[tuple[SourceLocation, Match], ...]
+
+    def choose(self, is_chosen: Callable[[SourceLocation], bool]) -> PageNumbers:
+        """Return only the numbers of some places."""
+        unbound = tuple(one for one in self.unbound if is_chosen(one[0]))
+        return replace(self, bound=tuple(filter(is_chosen, self.bound)), unbound=unbound)
 
 
 def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
@@ -40,8 +54,7 @@ def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
     Notebooks, and pages with variables or templates, are left out, as their text is elsewhere.
     Raises a ``ReportError`` if the data are invalid.
     """
-    pages = [one for one in report.pages if not (one.generated or one.template or one.variables)]
-    pages = [one for one in pages if ".ipynb" not in one.file]
+    pages = [one for one in report.pages if is_own_text(one)]
     by_page = {page.path: dict(_list_topics(page, report)) for page in (*pages, *report.documents)}
     requests: dict[Request, None] = {}
     for one in (topic.request for topics in by_page.values() for topic in topics.values()):
@@ -63,7 +76,8 @@ def _find_numbers(page: Page, topics: tuple[Topic, ...]) -> PageNumbers:
         line = page.text.count("\n", 0, start) + 1
         place = SourceLocation(page.file, line, start - page.text.rfind("\n", 0, start))
         unbound.append((place, match))
-    bound = sum(binding.kind == "value" for binding in page.bindings)
+    values = (one for one in page.bindings if one.kind == "value" and one.table is None)
+    bound = tuple(one.location for one in values)
     return PageNumbers(page, bound, tuple(unbound))
 
 
@@ -99,8 +113,9 @@ def _make_topics(
     answers: ResultsStore,
     known: dict[str, Topic],
 ) -> Iterator[Topic]:
+    steps = tuple(dict.fromkeys(_STEPS.findall(page.text)))[:_MOST_STEPS]
     for of, topic in topics.items():
-        key = repr((of, topic.request, topic.higher_is_better, topic.percent))
+        key = repr((of, topic.request, topic.higher_is_better, topic.percent, steps))
         if key not in known:
             subject = make_subject(topic, SourceLocation(page.file), answers)
             source = report.sources[topic.request.source]
@@ -109,5 +124,21 @@ def _make_topics(
             named = (source.name, source.settings.title, topic.title, metric)
             benchmark = getattr(topic.request, "benchmark", None)
             names = tuple(dict.fromkeys(one for one in (*named, benchmark) if one))
-            known[key] = Topic(of, names, subject.series, collect_facts(subject), subject.scale)
+            facts = (*collect_facts(subject), *_list_facts_at(steps, subject))
+            known[key] = Topic(of, names, subject.series, facts, subject.scale)
         yield known[key]
+
+
+def _list_facts_at(steps: tuple[str, ...], subject: Subject) -> Iterator[Fact]:
+    """Yield values and differences at the steps that a text names."""
+    if subject.holds == "scores" or len(subject.series) > _MOST_SERIES:
+        return
+    for step in (float(one.replace(",", "")) for one in steps):
+        for one in subject.series:
+            with suppress(FactError):
+                yield subject.fact("at", (one, step))
+        for one, other in combinations(subject.series, 2):
+            with suppress(FactError):
+                fact = subject.fact("gap", (one, other, step))
+                is_below = fact.value is not None and fact.value < 0
+                yield subject.fact("gap", (other, one, step)) if is_below else fact

@@ -305,7 +305,10 @@ def _parse_attributes(text: str) -> tuple[list[_Attribute], int]:
 
 
 class MarkAttributes(NamedTuple):
-    """Attributes between two offsets: text and offset by name, and the syntax errors."""
+    """Attributes between two offsets: text and offset by name, and the syntax errors.
+
+    What ``table=`` says is a value of a table.
+    """
 
     texts: dict[str, tuple[str, int]]
     faults: tuple[Fault, ...]
@@ -318,6 +321,7 @@ def read_mark_attributes(text: str, start: int, end: int) -> MarkAttributes:
     if not attributes or closed < len(inside):
         step = 'Write value="..." or claim="...", and of="..."'
         return MarkAttributes({}, (Fault(start, "the text of this mark cannot be read", step),))
+    attributes = [one._replace(name="value") if one.name == "table" else one for one in attributes]
     braces = _Braces(inside, ((0, start),), attributes, closed)
     texts = {
         one.name: (one.text, start + one.text_start + len(one.text) - len(one.text.lstrip()))

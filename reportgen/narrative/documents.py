@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SUFFIXES: Final = (".md", ".markdown", ".tex")
 """Endings of the files that can be documents."""
 
-_BLANK: Final = re.compile(r"\n[ \t>]*\n")
+BLANK: Final = re.compile(r"\n[ \t>]*\n")
 
 
 class _Bound(NamedTuple):
@@ -38,8 +38,9 @@ class _Bound(NamedTuple):
     attributes: dict[str, str]  # by name: of, name, fails
     expression: str
     expression_start: int
-    start: int  # the words without surrounding spaces
+    start: int  # the words without surrounding spaces, or all between the marks of a table
     end: int
+    is_table: bool = False
 
 
 def read_documents(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
@@ -78,10 +79,11 @@ def _read_document(text: str, file: str, problems: Diagnostics) -> Page:
 def _make_binding(
     one: _Bound, text: str, places: tuple[SourceLocation, SourceLocation], *, is_tex: bool
 ) -> Binding:
-    words = text[one.start : one.end]
+    raw = text[one.start : one.end]
+    words = "".join(plain for plain, _ in split_tex(raw)) if is_tex else " ".join(raw.split())
     return Binding(
         kind=one.kind,
-        words="".join(plain for plain, _ in split_tex(words)) if is_tex else " ".join(words.split()),
+        words=f"table of {one.expression}" if one.is_table else words,
         expression=one.expression,
         of=one.attributes["of"],
         name=one.attributes.get("name", ""),
@@ -91,6 +93,7 @@ def _make_binding(
         start=one.start,
         end=one.end,
         ends=(text[one.start - 1], text[one.end]) if is_tex else ("-->", "<!--"),
+        table=raw if one.is_table else None,
     )
 
 
@@ -103,6 +106,9 @@ _TOKEN: Final = re.compile(r"\\.|<!--(?P<inside>.*?)(?P<closed>-->|\Z)|`+", re.D
 _MARK: Final = re.compile(r"\s*(?P<end>/?)\s*rg(?![\w-])", re.IGNORECASE)
 # Of a line before an HTML block: spaces, marks of quotes and items.
 _NOTHING_BEFORE: Final = re.compile(r"[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*)*")
+_TABLE: Final = re.compile(r"\s*rg\s.*?(?<![\w-])table\s*=", re.IGNORECASE)
+FREE: Final = re.compile(r"\s*rg\s+free\s*", re.IGNORECASE)
+_REST: Final = re.compile(r"[ \t]*$", re.MULTILINE)
 _IN_WORD: Final = re.compile(r"\w[*_~]+\Z")
 _BEFORE_WORD: Final = re.compile(r"[*_~]+\w")
 _NAME_OF: Final = 'Name a source, a benchmark or a figure: of="math500", of="math500.md#accuracy"'
@@ -113,15 +119,19 @@ def _scan_markdown(text: str) -> Iterator[_Bound | Fault]:
     """Yield bindings and errors in order; code and other comments hold none."""
     opened: list[re.Match[str]] = []
     is_broken = False
-    for token in _iterate_marks(text):
+    for token in iterate_marks(text):
         mark = _MARK.match(token["inside"])
         if not mark:
             continue
-        fault = _check_mark(token, text)
+        is_in_table = bool(opened) and _TABLE.match(opened[-1]["inside"]) is not None
+        stands_alone = _TABLE.match(token["inside"]) or (mark["end"] and is_in_table)
+        fault = _check_table_mark(token, text) if stands_alone else _check_mark(token, text)
         yield from (fault,) if fault else ()
+        if FREE.fullmatch(token["inside"]):
+            continue
         is_broken = is_broken or fault is not None
         if not mark["end"]:
-            if opened and _BLANK.search(text, opened[-1].end(), token.start()):
+            if opened and not is_in_table and BLANK.search(text, opened[-1].end(), token.start()):
                 yield from () if is_broken else (_make_endless(opened[0]),)
                 opened, is_broken = [], bool(fault)
             if opened:
@@ -145,13 +155,13 @@ def _make_endless(opening: re.Match[str]) -> Fault:
     return Fault(opening.start(), "this mark has no end", "Write <!-- /rg --> after its words")
 
 
-def _iterate_marks(text: str) -> Iterator[re.Match[str]]:
+def iterate_marks(text: str) -> Iterator[re.Match[str]]:
     """Yield the comments outside code."""
     prose = hide_code(text)
     ticks: dict[int, list[int]] = {}
     for run in re.finditer("`+", prose):
         ticks.setdefault(len(run[0]), []).append(run.start())
-    blanks = [match.start() for match in _BLANK.finditer(prose)]
+    blanks = [match.start() for match in BLANK.finditer(prose)]
     offset = 0
     while token := _TOKEN.search(prose, offset):
         offset = token.end()
@@ -203,12 +213,25 @@ def _check_mark(token: re.Match[str], text: str) -> Fault | None:
         message = 'this mark holds "--" or "|", which ends it where Markdown is read by others'
         return Fault(start, message, "Give the series another name, with rename: in its source.yml")
     line = text.rfind("\n", 0, start) + 1
-    if _NOTHING_BEFORE.fullmatch(text, line, start):
+    is_alone = FREE.fullmatch(inside) and _REST.match(text, token.end())
+    if _NOTHING_BEFORE.fullmatch(text, line, start) and not is_alone:
         return Fault(start, _LINE_START, "Put a word in front of it, or break the line elsewhere")
     if _IN_WORD.search(text[max(line, start - 20) : start]) or _BEFORE_WORD.match(text, token.end()):
         message = "emphasis around this mark is next to a letter, so that Markdown does not read it"
         return Fault(start, message, "Put a space between, or the emphasis inside the marks")
     return None
+
+
+def _check_table_mark(token: re.Match[str], text: str) -> Fault | None:
+    start, end = token.span()
+    if (
+        token["closed"]
+        and "\n" not in token[0]
+        and text[start - 1 : start] in {"", "\n"}
+        and _REST.match(text, end)
+    ):
+        return None
+    return Fault(start, "the marks of a table stand alone on their lines", "Begin them at the margin")
 
 
 def _read_bound(opening: re.Match[str], ending: re.Match[str], text: str) -> Iterator[_Bound | Fault]:
@@ -220,21 +243,23 @@ def _read_bound(opening: re.Match[str], ending: re.Match[str], text: str) -> Ite
     if "of" not in found.texts and not faults:
         faults.append(Fault(opening.start(), "a statement in a document has of=", _NAME_OF))
     raw = text[opening.end() : ending.start()]
-    start = opening.end() + len(raw) - len(raw.lstrip())
-    faults += _check_words(raw, start)
+    is_table = _TABLE.match(opening["inside"]) is not None
+    start = opening.end() + (0 if is_table else len(raw) - len(raw.lstrip()))
+    faults += () if is_table else _check_words(raw, start)
     if faults:
         yield from faults
         return
     kind: Literal["value", "claim"] = "claim" if "claim" in found.texts else "value"
     expression, place = found.texts.pop(kind)
     texts = {name: words.strip() for name, (words, _) in found.texts.items()}
-    yield _Bound(kind, texts, expression.strip(), place, start, start + len(raw.strip()))
+    end = ending.start() if is_table else start + len(raw.strip())
+    yield _Bound(kind, texts, expression.strip(), place, start, end, is_table)
 
 
 def _check_words(raw: str, start: int) -> Iterator[Fault]:
     if not raw.strip():
         yield Fault(start, "there is nothing to check here", "Write the words or the number that are bound")
-    elif _BLANK.search(raw):
+    elif BLANK.search(raw):
         yield Fault(start, "these words go over several paragraphs", "End the binding before the empty line")
 
 
@@ -348,37 +373,3 @@ def split_tex(raw: str) -> list[tuple[str, str]]:
         (match["escaped"] or (" " if match["space"] else "," if match["comma"] else match[0]), match[0])
         for match in _TEX_PIECE.finditer(raw)
     ]
-
-
-# ---- prose
-
-# Code, comments, tags, addresses, targets of links, attributes, notes and mathematics; headings.
-_NO_PROSE: Final = re.compile(
-    r"(`+)(?!`).{1,2000}?(?<!`)\1(?!`)|<!--.{0,20000}?-->|</?[A-Za-z][^<>]{0,2000}>|https?://\S+|(?<=\])\([^()\n]*\)|(?<=\])\{[^{}]*\}"
-    r"|\[\^[^\]\n]*\]:?|\$[^$\n]{1,2000}\$|\{\{.{0,2000}?\}\}",
-    re.DOTALL,
-)
-_HEADING: Final = re.compile(r"^ {0,3}#.*$|^ {0,3}\[[^\]\n]*\]: .*$", re.MULTILINE)
-# Commands that print none of their arguments, or a heading; then every other command and mathematics.
-_TEX_COMMAND: Final = re.compile(
-    r"\\(?:\w*cite\w*|\w*ref|label|\w*section\*?|includegraphics|input|usepackage|documentclass|begin|end|url|href"
-    r"|vspace|hspace|bibliography\w*)\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})*|\\[A-Za-z]+\*?|\$[^$]*\$|\\[(\[].*?\\[)\]]",
-    re.DOTALL,
-)
-
-
-def hide_all_but_prose(page: Page) -> str:
-    """Return the text of a page with spaces for what is no prose, and for bound digits; offsets stay."""
-    text = page.text
-    for binding in page.bindings:
-        # Bound words say what the numbers around them are about.
-        bound = re.sub(r"\d", " ", text[binding.start : binding.end])
-        text = text[: binding.start] + bound + text[binding.end :]
-    if page.file.endswith(".tex"):
-        shown = hide_tex(text).replace("\\%", " %").replace("\\,", "  ")
-        return _TEX_COMMAND.sub(_blank, shown)
-    return _NO_PROSE.sub(_blank, _HEADING.sub(_blank, hide_code(text)))
-
-
-def _blank(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", match[0])

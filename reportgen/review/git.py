@@ -6,6 +6,7 @@ hook, filter, monitor, remote or attribute of the repository applies, nor of a s
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -29,9 +30,12 @@ from reportgen.core.repository import (
     resolve_path,
     start_git,
 )
+from reportgen.settings.text import normalise_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from reportgen.core.errors import SourceLocation
 
 _DEEPER: Final = "Fetch more of the history: fetch-depth: 2 in actions/checkout, or git fetch --deepen=1"
 # Of a file that stands for one in Git LFS.
@@ -147,6 +151,17 @@ class Repository(Struct, frozen=True):
         found = (_FILE.fullmatch(entry) for entry in listed.split("\0"))
         return {one["name"]: one["blob"] for one in found if one and is_safe(one["name"])}
 
+    def list_files_since(self, commit: str) -> dict[str, str]:
+        """The objects of all files by their names, at the last commit that HEAD shares with another."""
+        began = self._try("merge-base", "HEAD", commit) or commit
+        entries = (self._try("ls-tree", "-r", "-z", began) or "").split("\0")
+        return {name: head.rpartition(" ")[2] for head, _, name in (one.partition("\t") for one in entries)}
+
+    def read_lines(self, blob: str) -> frozenset[str]:
+        """The lines of a file's object."""
+        text = self._try("cat-file", "blob", blob) or ""
+        return frozenset(normalise_text(text.removeprefix("\ufeff")).split("\n"))
+
     def unpack(self, commit: str, folder: Path, left_out: Sequence[str] = ()) -> None:
         """Write the files of a commit into the folder ``checkout`` of a folder, but for those left out.
 
@@ -234,6 +249,41 @@ def find_repository(folder: Path) -> Repository | None:
     """The repository around a folder; None where there is none."""
     checkout = find_checkout(folder.resolve())
     return Repository(checkout, *find_git_folders(checkout)) if checkout else None
+
+
+class NewLines:
+    """The lines of a report's files that they did not have where this branch left a revision.
+
+    Raises a ReportError if there is no such revision.
+    """
+
+    def __init__(self, root: Path, base: str) -> None:
+        repository = find_repository(root)
+        commit = repository.resolve(base) if repository else None
+        if repository is None or commit is None:
+            message = "this is no revision of the report's repository"
+            raise make_error(base or "''", message, "Name one, such as main")
+        self._root, self._repository = root.resolve(), repository
+        self._blobs = repository.list_files_since(commit)
+        self._found: dict[str, frozenset[int]] = {}
+
+    def include(self, place: SourceLocation) -> bool:
+        """Return whether a line is new, as all places in the cells of notebooks are."""
+        if not (self._root / place.file).is_file():
+            return True
+        if place.file not in self._found:
+            self._found[place.file] = frozenset(self._find_lines(self._root / place.file))
+        return place.line in self._found[place.file]
+
+    def _find_lines(self, path: Path) -> Iterator[int]:
+        data = path.read_bytes()
+        blob = self._blobs.get(os.path.relpath(path, self._repository.checkout), "")
+        # What git would call the file; most have not changed, and need no process.
+        if hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == blob:
+            return
+        old = self._repository.read_lines(blob) if blob else frozenset[str]()
+        lines = normalise_text(data.decode("utf-8-sig", "replace")).split("\n")
+        yield from (number for number, line in enumerate(lines, 1) if line not in old)
 
 
 def _write_member(archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:

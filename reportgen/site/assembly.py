@@ -42,6 +42,7 @@ from reportgen.site.markdown.pages import MarkdownPages, name_markdown
 from reportgen.site.navigation import locate_tags
 from reportgen.site.outputs import (
     describe_accepted,
+    describe_bound,
     describe_source,
     format_report_json,
     get_page_folder,
@@ -278,8 +279,9 @@ class Assembly:
         ]
         front = page.front_matter
         own = {"sources": sources, "og_image": card, "accepted": accepted, "published": front.date or ""}
+        own |= {"description": front.description or "", "bound": describe_bound(page)}
         tags = [(tag, get_relative_url(self._tags[tag], url)) for tag in dict.fromkeys(front.tags)]
-        return self.context | own | {"description": front.description or "", "tags": tags}
+        return self.context | own | {"tags": tags}
 
     def describe_inputs(self, path: str) -> Iterator[str]:
         """Describe what a page's converted Markdown shows of the report, as parts of a key."""

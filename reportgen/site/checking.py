@@ -15,22 +15,24 @@ from msgspec.structs import replace
 
 from reportgen.core import __version__
 from reportgen.core.cache import OTHER_STATES, Cache, FileHashes, cache_folder
-from reportgen.core.errors import Diagnostics, ReportError, Severity, Stage, StatementRule
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage, StatementRule
 from reportgen.core.terminal import clean_json, format_annotation
-from reportgen.core.words import format_count
+from reportgen.core.words import format_count, join_names
 from reportgen.site.citation import compare_files, find_cited_report
 from reportgen.site.files import iterate_languages
 from reportgen.site.outputs import count_statements
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
+from reportgen.site.repairs import suggest_binding
 from reportgen.site.worker import WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Diagnostic, SourceLocation
+    from reportgen.core.errors import SourceLocation
     from reportgen.core.statements import Statement
     from reportgen.draft.report import Report
+    from reportgen.draft.unbound import PageNumbers
     from reportgen.settings.report import Project
 
 
@@ -114,6 +116,10 @@ RULES: dict[str, tuple[str, str]] = {
         "The data do not show whether it is true.",
     ),
     StatementRule.UNEXPECTED.value: ("Expected failure holds", "A claim that is marked with fails= holds."),
+    StatementRule.UNBOUND.value: (
+        "Numbers are not bound",
+        "A page has fewer bound numbers than --require-bound says.",
+    ),
     Stage.SETTINGS.value: ("Problem in settings", "Something in mkdocs.yml, a source.yml or a block."),
     Stage.DATA.value: ("Problem in data", "Something in the data folder, or in how it is read."),
     Stage.NARRATIVE.value: ("Problem in a page", "Something in a Markdown page."),
@@ -197,7 +203,7 @@ class Check(Struct, frozen=True):
     findings: tuple[Finding, ...]
     statements: tuple[Statement, ...]
     is_whole: bool
-    report: Report | None = None  # the draft, if it is whole
+    numbers: tuple[PageNumbers, ...] | None = None  # bound and unbound ones, if they were counted
 
     @property
     def fails(self) -> bool:
@@ -206,16 +212,59 @@ class Check(Struct, frozen=True):
         return any(finding.fails for finding in self.findings) or not expected
 
 
-def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
-    """Check a report; its problems are returned, not raised."""
+def check(
+    config_file: Path,
+    *,
+    progress: Callable[[int, int], None],
+    counts_numbers: bool = False,
+    required: int = 0,
+    is_new: Callable[[SourceLocation], bool] | None = None,
+) -> Check:
+    """Check a report; its problems are returned, not raised.
+
+    Numbers are looked for if ``counts_numbers``, or if a percentage of them is ``required`` to be bound.
+    Statements and numbers of lines that are not new are left out, if ``is_new`` is given.
+    """
     root = config_file.resolve().parent
+    numbers = None
     try:
         report, problems = draft_report(config_file, progress=progress)
+        if counts_numbers or required:
+            from reportgen.draft.unbound import find_unbound  # noqa: PLC0415 - imports the statistics
+
+            numbers = find_unbound(report, root)
     except ReportError as error:
         return Check(make_findings(error.problems, (), root), (), is_whole=False)
     pages = (*report.pages, *report.documents)
     statements = tuple(one for page in pages for one in report.statements.get(page.path, ()))
-    return Check(make_findings(problems, statements, root), statements, is_whole=True, report=report)
+    findings = make_findings(problems, statements, root)
+    if is_new is not None:
+        numbers = tuple(one.choose(is_new) for one in numbers) if numbers is not None else None
+        old = {one.binding.location for one in statements if not is_new(one.binding.location)}
+        statements = tuple(one for one in statements if one.binding.location not in old)
+        findings = tuple(one for one in findings if one.diagnostic.location not in old)
+    findings += tuple(_find_unbound_pages(numbers or (), required, root))
+    return Check(findings, statements, is_whole=True, numbers=numbers)
+
+
+_MOST_NAMED = 3
+
+
+def _find_unbound_pages(numbers: Iterable[PageNumbers], required: int, root: Path) -> Iterator[Finding]:
+    """Yield an error for each page with too few bound numbers, and how to bind the first of the others."""
+    for one in numbers:
+        count, whole = len(one.bound), len(one.bound) + len(one.unbound)
+        if 100 * count >= required * whole:
+            continue
+        place, match = one.unbound[0]
+        others = [f"{suggest_binding(one.page, found)} (line {at.line})" for at, found in one.unbound]
+        named = join_names(others, most=_MOST_NAMED)
+        message = f"{count} of {whole} numbers are bound, less than {required}%; the others are {named}"
+        step = "Bind those that are results, and write <!-- rg free --> in a paragraph without any"
+        problem = Diagnostic(place, message, step, Stage.NARRATIVE, rule=StatementRule.UNBOUND)
+        yield Finding(
+            problem, StatementRule.UNBOUND.value, read_source_line(root, place), len(match.number.words)
+        )
 
 
 def _add_prefix(prefix: str, file: str) -> str:

@@ -18,7 +18,9 @@ from reportgen.core.cache import CachedText  # noqa: TC001 - msgspec reads it
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.core.report_json import FORMAT, encode_json
 from reportgen.core.statements import Fact, Truth
+from reportgen.core.words import format_count
 from reportgen.figures.text import name_view
+from reportgen.narrative.prose import count_numbers
 from reportgen.settings.blocks import is_authored
 from reportgen.settings.text import read_caption
 
@@ -340,9 +342,7 @@ _SETTINGS = ("lang", "separator", "min_search_length")
 _LARGEST_PART = 128_000  # characters of a part of the texts; a browser indexes it in a moment
 
 
-def make_index_scripts(
-    index: Mapping[str, Any], hidden: Container[str | None] = ()
-) -> Iterator[tuple[str, str]]:
+def make_index_scripts(index: Mapping[str, Any], hidden: Container[str | None]) -> Iterator[tuple[str, str]]:
     """Yield classic scripts, with their names, that pass MkDocs' search index to the theme.
 
     ``titles.js`` has the settings that a search needs, address and title of each document (as text; MkDocs
@@ -399,6 +399,12 @@ def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dic
 def describe_accepted(one: AcceptedWarning) -> dict[str, str]:
     """Return what templates say of an accepted warning."""
     return {"place": str(one.problem.location), "text": one.problem.text, "reason": one.reason}
+
+
+def describe_bound(page: Page) -> str:
+    """Return a sentence about the bound numbers of a page; empty if it has none."""
+    bound, whole = count_numbers(page)
+    return f"{bound} of {format_count(whole, 'number')} in the text are bound to data." if bound else ""
 
 
 def describe_source(source: Source) -> dict[str, Any]:

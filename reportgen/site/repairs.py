@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from reportgen.claims.finding import Candidate
+    from reportgen.claims.finding import Candidate, Match
     from reportgen.core.statements import Statement
     from reportgen.draft.unbound import PageNumbers
+    from reportgen.settings.inputs import Page
 
 # Between two words of a binding: spaces, or a line break with the quote marks of the next line.
 _GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
@@ -62,7 +63,8 @@ def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...
         if binding.in_notebook:
             continue
         if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
-            words = binding.words, judgement.repaired
+            old = binding.words if binding.table is None else binding.table
+            words = old, judgement.repaired
             repair = Repair(binding.start, binding.end, *words, binding.location, binding.ends)
             repairs.setdefault(binding.location.file, set()).add(repair)
     return {file: tuple(sorted(several)) for file, several in sorted(repairs.items())}
@@ -111,6 +113,7 @@ def plan_edits(original: bytes, repairs: Sequence[Repair]) -> tuple[Edit, ...]:
         first, last = repair.ends
         if before.rstrip(spaces).endswith(first) and behind.lstrip(spaces).startswith(last):
             replace = _replace_tex if repair.is_tex else _replace_words
+            replace = _replace_table if "\n" in repair.old else replace
             words = replace(text[start:end], repair)
         if words is None or start < done:
             problems.append(_report_changed_words(repair))
@@ -145,6 +148,12 @@ def _replace_words(raw: str, repair: Repair) -> str | None:
         raw[places[start] : places[end]] if kind == "equal" else repair.new[first:last]
         for kind, start, end, first, last in matcher.get_opcodes()
     )
+
+
+def _replace_table(raw: str, repair: Repair) -> str | None:
+    """Return a new table with the line ends of the old one, or None if ``raw`` is another."""
+    new = repair.new.replace("\n", "\r\n" if "\r\n" in raw else "\n")
+    return new if normalise_text(raw) == repair.old else None
 
 
 def _replace_tex(raw: str, repair: Repair) -> str | None:
@@ -280,7 +289,7 @@ def plan_bindings(root: Path, pages: Iterable[PageNumbers]) -> tuple[PageRepair,
             bound = match.sure and write_binding(
                 written[start:end], match.sure, found.page.file, is_document=found.page.is_document
             )
-            if bound and _has_place(text, number.start, number.end, found.page.file):
+            if bound and _has_place(found.page, number.start, number.end):
                 edits.append(make_edit(written, start, end, bound))
         if edits:
             planned.append(PageRepair(found.page.file, path, original, tuple(edits)))
@@ -305,12 +314,20 @@ def write_binding(words: str, candidate: Candidate, file: str, *, is_document: b
     return f'[{words}]{{value="{call}"{named}}}'
 
 
-def _has_place(text: str, start: int, end: int, file: str) -> bool:
+def suggest_binding(page: Page, match: Match) -> str:
+    """Return the binding of a number to its likeliest fact; the number as it is if there is none."""
+    words = page.text[match.number.start : match.number.end]
+    first = next(iter(match.candidates), None)
+    return (write_binding(words, first, page.file, is_document=page.is_document) if first else "") or words
+
+
+def _has_place(page: Page, start: int, end: int) -> bool:
     """Return whether a binding can stand here: not in brackets, nor where a comment would begin a line."""
+    text = page.text
     line = text[text.rfind("\n", 0, start) + 1 : start]
     rest = text[end : text.find("\n", end) if "\n" in text[end:] else len(text)]
-    if file.endswith(".tex"):
+    if page.file.endswith(".tex"):
         return True
     in_brackets = line.rfind("[") > line.rfind("]") and "]" in rest
-    begins = not line.strip("> \t-+*0123456789.)")
+    begins = page.is_document and not line.strip("> \t-+*0123456789.)")
     return not in_brackets and not begins and re.search(r"\w[*_~]+$", line) is None

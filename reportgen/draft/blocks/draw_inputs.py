@@ -328,7 +328,8 @@ class CachedSubject:
 
     def get_judgement(self, binding: Binding) -> Judgement:
         """Return the judgement of a binding, judging it if that is not cached."""
-        key = json.dumps([binding.kind, binding.words, binding.expression])
+        table = [] if binding.table is None else [binding.table]
+        key = json.dumps([binding.kind, binding.words, binding.expression, *table])
         if key not in self._judgements:
             stored = self._stored.judgements.get(key) if self._stored else None
             if stored is None:
