@@ -29,8 +29,7 @@ Anchor: TypeAlias = Literal["start", "middle", "end"]
 Look: TypeAlias = Literal["full", "plain", "pale", "before"]
 """How a line is drawn: as ever; without symbols; faint, as nothing of it changed; grey and dashed, behind
 what it became."""
-# Letters in a title that may be a unit alone, such as kWh or °C.
-_LONGEST_UNIT = 3
+_LONGEST_UNIT = 3  # letters in a title that may be a unit alone, such as kWh or °C
 ON_THE_RIGHT = " (right)"
 """What the name of a line on the right axis ends in where no axis is near; ``live-data.js`` writes it too."""
 
@@ -93,8 +92,7 @@ class Mark(Struct, frozen=True):
     right: bool = False  # whether ``y`` is on the right axis
 
 
-NEAR = 10
-"""Pixels from the right edge of a plot to the names at its line ends, unless lines lead to some of them."""
+NEAR = 10  # pixels from the right edge of a plot to names at its line ends, unless lines lead to some of them
 
 
 class EndLabel(Struct, frozen=True):
@@ -124,6 +122,9 @@ class Margins(Struct, frozen=True):
     left: int
 
 
+GAP, STRIP_HEIGHT = 36, 60  # pixels above the strip below a plot, for its title, and of the strip
+
+
 class Plot(Struct, frozen=True):
     """Lines over two axes.
 
@@ -145,6 +146,12 @@ class Plot(Struct, frozen=True):
     annotations: tuple[Mark, ...] = ()
     ends: tuple[EndLabel, ...] = ()
     right: Axis | None = None  # a second y axis; lines on it say so
+    strip: Plot | None = None  # the difference of the two lines, drawn below over the same x axis
+
+    @property
+    def bottom(self) -> int:
+        """Pixels from the top of the plot down to its x axis."""
+        return self.height + (GAP + self.strip.height if self.strip else 0)
 
     def get_y(self, part: SeriesLine | Mark) -> Axis:
         """Return the y axis of a line or mark."""

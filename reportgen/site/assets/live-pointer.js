@@ -318,7 +318,7 @@
         this.pointAll(null);
         if (group.pin !== null) group.pinAt(null);
         if (group.run) group.isolate(null);
-        if (group.shown.difference) group.show({ difference: false });
+        if (group.shown.difference !== null) group.show({ difference: null });
         group.zoom(null);
       } else return;
       event.preventDefault();
