@@ -179,8 +179,10 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, *, packed: bool) 
         row["line"] = line.dash
     if line.right:
         row["right"] = True
-    if plot.whiskers:
+    if plot.whiskers or any(other.bars for other in plot.lines):
         row["shift"] = line.shift
+    if line.bars:
+        row["bars"] = True
     columns = {"y": line.values}
     if np.isfinite(line.low).any():
         columns |= {"low": line.low, "high": line.high}

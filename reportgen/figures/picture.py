@@ -116,8 +116,8 @@ class _Drawing(Struct, frozen=True):
             if mark.y is not None:
                 y = self.format_pixel(mark.y)
                 yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
-                yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">'
-                yield f"{escape_text(mark.text)}</text></g>"
+                words = f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escape_text(mark.text)}</text>'
+                yield f"{words if mark.text else ''}</g>"
             elif mark.x is not None:
                 x = format_position(self.plot.x, mark.x)
                 yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{self.plot.height}" {line}/>'
@@ -172,7 +172,7 @@ class _Drawing(Struct, frozen=True):
         if not data.band:
             return ""
         look = f'fill="{_get_ink(line)}" fill-opacity=".16"'
-        if self.plot.whiskers:
+        if self.plot.whiskers or line.bars:
             look = f'stroke="{_get_ink(line)}" {self.write_width(1.5)}'
         return f'<path class="rg-band" {look} d="{data.band}"/>'
 

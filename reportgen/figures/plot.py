@@ -59,6 +59,7 @@ class SeriesLine(Struct, frozen=True):
     dash: int | None = None  # index of its dash and symbol; those of its slot if None
     right: bool = False  # whether its values are on the right y axis
     shift: float = 0.0  # part of the plot's width by which all its marks are moved to the right
+    bars: bool = False  # whether its intervals are a line at each point, not a band
 
     @property
     def label(self) -> str:
@@ -90,6 +91,7 @@ class Mark(Struct, frozen=True):
     series: str | None = None
     label: Label | None = None
     right: bool = False  # whether ``y`` is on the right axis
+    found: bool = False  # whether it is from data: without room for its words it is left out
 
 
 NEAR = 10  # pixels from the right edge of a plot to names at its line ends, unless lines lead to some of them
@@ -174,28 +176,18 @@ class ChartShape(Struct, frozen=True):
     y_scale: ScaleKind
     band: bool
     runs: bool
-    raw: bool
-    symbols: bool
-    across: bool
-    down: bool
-    annotations: bool
-    ends: bool
+    raw: bool = False
+    symbols: bool = False
+    across: bool = False
+    down: bool = False
+    annotations: bool = False
+    ends: bool = False
     whiskers: bool = False
     right: bool = False
+    bars: bool = False
 
 
-USUAL_SHAPE: Final = ChartShape(
-    x_scale="linear",
-    y_scale="linear",
-    band=True,
-    runs=True,
-    raw=False,
-    symbols=False,
-    across=False,
-    down=False,
-    annotations=False,
-    ends=True,
-)
+USUAL_SHAPE: Final = ChartShape("linear", "linear", band=True, runs=True, ends=True)
 """Shape of curves of several runs, named at their ends."""
 
 
@@ -214,6 +206,7 @@ def get_shape(plot: Plot) -> ChartShape:
         ends=bool(plot.ends),
         whiskers=plot.whiskers,
         right=plot.right is not None,
+        bars=any(line.bars for line in plot.lines),
     )
 
 

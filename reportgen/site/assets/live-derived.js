@@ -66,7 +66,9 @@
     const [least, most] = [Math.min, Math.max].map((pick) => known.reduce((a, b) => pick(a, b), 0));
     const room = ROOM * (most - least) || 1;
     const whole = { scale: "linear", domain: [least - room, most + room] };
-    const axis = { ...whole, ...live.freshTicks(whole, 2) };
+    const { ticks } = live.freshTicks(whole, 2);
+    const decimals = Math.max(0, Math.ceil(-Math.log10(ticks[1] - ticks[0]) - 1e-9));
+    const axis = { ...whole, ticks, format: decimals > 4 ? null : `,.${decimals}f` };
     const excludes = steps.map((_, i) => low[i] > 0 || (high[i] !== null && high[i] < 0));
     const name = `${first.name} \u2212 ${second.name}`;
     return { name, title: `${name}${percent ? " (points)" : ""}`, steps, y, low, high, excludes, axis };

@@ -325,7 +325,7 @@
         return this.runsOf(one).map(({ steps, values }) => live.tracePath(steps, values, x, y, room));
       }
       if (kind === "bands") {
-        if (!this.band || !one.low) return [];
+        if (!this.band || !one.low || one.bars) return []; // bars are rows of means
         // A band that extends below the domain of a log axis starts at the bottom of the plot.
         const low = y.scale === "log" ? one.low.map((end) => (end === null ? null : Math.max(end, y.domain[0]))) : one.low;
         return [live.traceBand(one.steps, low, one.high, x, y, room)];
