@@ -116,8 +116,8 @@ def _make_side(shape: ChartShape, *, right: bool = False) -> alt.LayerChart:
         banded = means.transform_filter("!datum.bars") if shape.bars else means
         layers["bands"] = _make_bands(banded, shape)
     if shape.bars:
-        barred = means.transform_filter("datum.bars && isValid(datum.low)")
-        rules = barred.mark_rule(strokeWidth=1.5, opacity=1, **_move(shape))
+        marked = means.transform_filter("datum.bars && isValid(datum.low)")
+        rules = marked.mark_rule(strokeWidth=1.5, opacity=1, **_move(shape))
         layers["bars"] = rules.encode(_make_y("low"), alt.Y2("high"))
     if shape.runs:
         layers["runs"] = _make_runs(rows.transform_filter("isValid(datum.run)"), shape)

@@ -53,8 +53,7 @@
     return markOf("path", "reader_raw", { path, stroke, ...look }, "reader_raw_paths");
   }
 
-  /** The first of two series minus the second, at the steps that both have, with the axis of a strip, which shows 0.
-      Shares are in points where the axis of the lines is in percent. */
+  /** The first of two series minus the second, at the steps of both; shares are in points if their axis is in percent. */
   function subtract(data, pair, { format }) {
     const [first, second] = pair;
     const steps = first.steps.filter((step) => second.at.has(step));
@@ -74,14 +73,13 @@
     return { name, title: `${name}${percent ? " (points)" : ""}`, steps, y, low, high, excludes, axis };
   }
 
-  const INSIDE = { width: 0, height: HIGH };
-
   /** The paths of a strip: its band, darker where it excludes 0 if there are no points, and its line. */
   function stripPaths({ steps, y, low, high, excludes, axis }, x, { width }, symbols) {
-    const band = (ends) => live.traceBand(steps, ...ends, x, axis, { ...INSIDE, width });
+    const room = { width, height: HIGH };
+    const band = (ends) => live.traceBand(steps, ...ends, x, axis, room);
     const sure = [low, high].map((ends) => ends.map((end, i) => (excludes[i] ? end : null)));
     const bands = [[low, high], ...(symbols ? [] : [sure])].map((ends) => ({ path: band(ends), fill: MUTED }));
-    return [...bands, { path: live.tracePath(steps, y, x, axis, { ...INSIDE, width }), stroke: MUTED }];
+    return [...bands, { path: live.tracePath(steps, y, x, axis, room), stroke: MUTED }];
   }
 
   /** The points of a strip, filled where the interval excludes 0. */

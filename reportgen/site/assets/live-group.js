@@ -107,6 +107,14 @@
       this.others.forEach((group) => group.follow(shared));
     }
 
+    /** Show everything as it was at first. */
+    reset(plot) {
+      const { chosen, domain, shown, pin, run } = this;
+      if (![chosen, domain, pin, run].some((part) => part !== null) && shown === SHOWN) return;
+      this.restore({ chosen: null, domain: null, shown: SHOWN, pin: null, pinned: null, run: null }, "means", "runs");
+      plot.say("Showing everything");
+    }
+
     isWhole(domain) {
       return this.plots.some(({ payload }) => payload.x.domain === domain);
     }

@@ -221,7 +221,7 @@
     clear() {
       if (!this.now) return;
       this.leave();
-      this.plot.group.restore({ chosen: null, domain: null, shown: live.SHOWN, pin: null, run: null }, "means", "runs");
+      this.plot.group.reset(this.plot);
       this.plot.pointer.pointAll(null);
       this.plot.say("Showing everything");
     }

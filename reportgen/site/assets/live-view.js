@@ -217,9 +217,8 @@
     /** Choose the y axis, and measure what is there for it. */
     settle() {
       this.y = this.chooseY();
-      const { still, strip, payload } = this;
-      if (!document.fullscreenElement)
-        still.style.height = Boolean(strip) === Boolean(payload.strip) ? "" : `${payload.height + (strip ? live.STRIP : 0)}px`;
+      const high = this.payload.height + (this.strip ? live.STRIP : 0);
+      if (!document.fullscreenElement) this.still.style.height = `${high}px`;
       this.room = this.measure();
     }
 
