@@ -1,13 +1,20 @@
-"""Charts of authors are drawn in a process of its own, which may break down; blocks are drawn once."""
+"""Charts of authors are drawn in a process of its own, which may break down; blocks are drawn once.
+
+Words of curves do not overlap, whatever is drawn, and the difference of two stands below them.
+"""
 
 from __future__ import annotations
 
 import io
+import math
 import struct
 import subprocess
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree as ET
 
 import pytest
+from drafted_blocks import draft_block, write_table
 from made_projects import RUNS, write_report
 from tries import slow_after
 
@@ -25,11 +32,12 @@ from reportgen.figures.render import (
     render_png,
     render_vega_lite,
 )
+from reportgen.figures.text import measure_text
 from reportgen.settings.report import Project, ProjectSettings
 from reportgen.site.outputs import collect_search_text, list_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 TEXTS = ("csv", "spec", "inline_svg", "file_svg")
@@ -289,3 +297,114 @@ def test_a_pdf_has_the_same_bytes_each_time() -> None:
     assert pdf[table:].startswith(b"xref\n0 ")
     for number, line in enumerate(pdf[table:].splitlines()[3:-9], start=1):
         assert pdf[int(line[:10]) :].startswith(b"%d 0 obj\n" % number)
+
+
+LONG = "qwen2.5-7b-instruct-grpo-lr1e-6-kl0.001-rollout16-final-v0"  # and a digit or two
+CHECKPOINTS, ONE_STEP = range(0, 1300, 100), range(100, 200, 100)
+STRESSED: dict[str, tuple[Sequence[str], int, range]] = {
+    "one series": (["alpha"], 3, CHECKPOINTS),
+    "two series": (["alpha", "beta"], 3, CHECKPOINTS),
+    "12 series": ([f"model {n}" for n in range(12)], 1, CHECKPOINTS),
+    "40 series": ([f"model {n}" for n in range(40)], 1, CHECKPOINTS),
+    "200 series": ([f"model {n}" for n in range(200)], 1, CHECKPOINTS),
+    "names of 60 letters": ([f"{LONG}{n}" for n in range(3)], 1, CHECKPOINTS),
+    "right to left": (["\u05e0\u05d1\u05d3\u05e7", "\u6a21\u578b\u4e09\u53f7"], 3, CHECKPOINTS),
+    "one point": (["alpha"], 1, ONE_STEP),
+    "points of two series": (["alpha", "beta"], 3, ONE_STEP),
+    "gaps": (["alpha", "gap"], 2, CHECKPOINTS),
+}
+NARROW = 480  # pixels, below which the style sheet hides some words
+HIDDEN = {False: ("rg-narrow",), True: ("rg-wide", "rg-odd", "rg-ends")}
+
+
+class Edges(NamedTuple):
+    """What a text covers, in pixels."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+def write_stressed(names: Sequence[str], runs: int, steps: range) -> dict[str, str]:
+    """Runs that rise, of five metrics; those of "gap" have none in the middle."""
+    rows: list[tuple[object, ...]] = []
+    for n, name in enumerate(names):
+        for run in range(runs):
+            for step in steps:
+                value = 0.3 + 0.4 * (1 - math.exp(-step / 400)) + 0.001 * (n + 2 * math.sin(step + run))
+                scores = (value, 2 - value, value / 7, 1e5 * value, -value)
+                absent = name == "gap" and 300 < step < 700
+                rows.append((name, run, step, *([""] * 5 if absent else scores)))
+    header = ("series", "run", "step", "score", "loss", "kl", "length", "gain")
+    return {"runs.csv": write_table(header, rows), "runs.source.yml": "title: runs\n"}
+
+
+def list_words(picture: str, width: float, *, narrow: bool) -> Iterator[tuple[str, Edges]]:
+    """Yield each text of a fluid picture with its edges."""
+
+    def walk(part: ET.Element, x: float, y: float, given: dict[str, str]) -> Iterator[tuple[str, Edges]]:
+        if part.get("class") in HIDDEN[narrow] or (part.get("display") == "none" and not narrow):
+            return
+        own = given | part.attrib
+        size, anchor, across = float(own["font-size"]), own["text-anchor"], part.get("x", "0")
+        here = float(across[:-1]) / 100 * width if across.endswith("%") else float(across)
+        if part.tag in {"svg", "text"}:
+            x, y = x + here + float(part.get("dx", 0)), y + float(part.get("y", 0)) + float(part.get("dy", 0))
+        if part.tag == "text" and part.text:
+            wide = measure_text(part.text, size, 600 if own["font-weight"] == "600" else 400)
+            left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * wide
+            yield part.text, Edges(left, left + wide, y - 0.7 * size, y + 0.1 * size)
+        for child in part:
+            yield from walk(child, x, y, own)
+
+    usual = {"font-size": "12", "text-anchor": "start", "font-weight": "400"}
+    yield from walk(ET.fromstring(picture), 0.0, 0.0, usual)  # noqa: S314 - our own
+
+
+def list_overlaps(figure: Figure) -> list[str]:
+    """The words of a figure that lie on each other or left of it, at the width of a page and of a phone."""
+    (left,) = (name for name in figure.plot_class.split() if name.startswith("rg-left-"))
+    edge = -float(left.rpartition("-")[2])
+    found = []
+    for width in (600, 290):
+        boxes = [*list_words(str(figure.inline_svg), width, narrow=width < NARROW)]
+        assert len(boxes) > 5  # ticks and titles of two axes
+        found += [f"{words} at {width}" for words, box in boxes if box.left < edge]
+        for (one, a), (other, b) in combinations(boxes, 2):
+            if a.left < b.right and b.left < a.right and a.top < b.bottom and b.top < a.bottom:
+                found.append(f"{one} and {other} at {width}")
+    return found
+
+
+@pytest.mark.parametrize("name", STRESSED)
+def test_words_of_curves_do_not_overlap(tmp_path: Path, name: str) -> None:
+    """From one series to 200, with long names, other scripts, single points and gaps."""
+    names, runs, steps = STRESSED[name]
+    settings = {"id": "a", "source": "runs", "metric": "score"}
+    assert list_overlaps(draft_block(tmp_path, "curve", write_stressed(names, runs, steps), **settings)) == []
+
+
+def test_words_of_five_panels_do_not_overlap(tmp_path: Path) -> None:
+    """Numbers near 1e5, below 0 and below 0.1 beside each other."""
+    settings = {"id": "a", "source": "runs", "metrics": ["score", "loss", "kl", "length", "gain"]}
+    panels = draft_block(tmp_path, "panels", write_stressed(["alpha", "beta"], 3, CHECKPOINTS), **settings)
+    assert [list_overlaps(one) for one in panels.figures] == [[]] * 5
+
+
+def test_a_difference_is_filled_where_its_interval_excludes_0(tmp_path: Path) -> None:
+    """Below two curves, at the steps of both; ``difference: false`` leaves it out."""
+    rows = [("a", run, step, 0.5 + 0.01 * run) for run in range(3) for step in (0, 1, 2)]
+    rows += [("b", run, step, [0.5, 0.8][step] - 0.01 * run) for run in range(3) for step in (0, 1)]
+    data = {"runs.csv": write_table(("series", "run", "step", "score"), rows)}
+    data["runs.source.yml"] = "title: runs\n"
+    settings = {"id": "a", "source": "runs", "metric": "score"}
+    shown = draft_block(tmp_path / "shown", "curve", data, **settings)
+    strip = ET.fromstring(str(shown.inline_svg)).find("svg[@class='rg-below']")  # noqa: S314 - our own
+    assert strip is not None
+    fills = [one.get("fill") for one in strip.iter("circle")]
+    assert fills == ["var(--rg-bg)", "var(--rg-muted)"]
+    assert "below: filled where the CI of the difference excludes 0" in shown.subtitle
+    off = draft_block(tmp_path / "off", "curve", data, **settings, difference=False)
+    assert "rg-below" not in str(off.inline_svg)
+    assert "below" not in off.subtitle

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from reportgen.core.model import CurveSet
     from reportgen.figures.plot import Label, Mark, Plot
 
 ASCENT, DESCENT = 10, 4
@@ -103,13 +104,19 @@ def note(x: float, text: str, series: str | None = None) -> Any:  # noqa: ANN401
     return CurveSettings.model_validate({"title": "t", "annotations": [said]}).annotations[0]
 
 
-def marked_plot(notes: Sequence[Any], *, own: Sequence[Any] = (), **block: Any) -> Plot:  # noqa: ANN401
-    """The plot of two series in which data or claims asked for marks, beside the author's own."""
-    around = context(CURVES)
+def marked_plot(
+    notes: Sequence[Any],
+    curves: CurveSet = CURVES,
+    *,
+    own: Sequence[Any] = (),
+    **block: Any,  # noqa: ANN401
+) -> Plot:
+    """The plot of series in which data or claims asked for marks, beside the author's own."""
+    around = context(curves)
     settled = CurveSettings.model_validate({"title": "t", **block}).model_copy(
         update={"annotations": tuple(own)}
     )
-    return make_plot(CURVES, make_curve_spec("one", settled, "accuracy", around, tuple(notes)), around)
+    return make_plot(curves, make_curve_spec("one", settled, "accuracy", around, tuple(notes)), around)
 
 
 NOTES = st.builds(
@@ -257,6 +264,14 @@ def test_what_was_marked_outside_the_axes_is_left_out(block: dict[str, Any]) -> 
     assert [mark.text for mark in marked_plot(notes, **block).annotations] == ["dip"]
     with pytest.raises(ReportError, match="axis runs from"):
         marked_plot((), own=notes, **block)
+
+
+def test_what_was_marked_is_left_out_where_lines_strike_out_its_words() -> None:
+    """Level lines leave no place beside a point; what an author marks keeps its words."""
+    levels = curve_set(*(curve(f"level {n}", [n / 20] * 9) for n in range(21)))
+    found, own = note(4, "best by far", "level 10"), note(2, "an author's words", "level 10")
+    made = marked_plot([found], levels, own=[own])
+    assert [mark.text for mark in made.annotations] == ["an author's words"]
 
 
 def test_what_was_marked_of_a_series_or_step_that_is_not_there_is_left_out() -> None:

@@ -52,6 +52,8 @@ _LONGEST = 480
 # Costs of a place, in pixels of distance from the mark that would be equally bad.
 _LEADER, _OTHER_SIDE, _OTHER_ANCHOR, _NUDGED = 8, 5, 4, 2
 _ON_A_LINE, _AT_LEAST, _ON_A_MARK, _ON_A_POINT, _BEYOND_THE_EDGE = 0.3, 40, 40, 15, 0.3
+_NO_ROOM = 60  # of lines and rings below words
+_CROSSED, _STRUCK = 40, 2  # a line along more pixels than this strikes words out, which costs more
 
 # Fraction of the label that is left of its anchor.
 _ANCHORS: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
@@ -169,8 +171,11 @@ class Obstacles(Struct, frozen=True):
                 first, last = (int(np.clip((box.x + end / width) * cells, 0, cells)) for end in ends)
                 part = self.strokes[:, first : last + 2]
                 low, high = np.minimum(part[:, :-1], part[:, 1:]), np.maximum(part[:, :-1], part[:, 1:])
-                hit = int(((low <= box.bottom) & (high >= box.top)).any(axis=0).sum())
-                covered += (_AT_LEAST * (hit > 0) + hit * width / cells) / len(_SEEN_AT)
+                hits = (low <= box.bottom) & (high >= box.top)
+                crossed = float(hits.any(axis=0).sum()) * width / cells
+                along = float(hits.sum(axis=1).max(initial=0)) * width / cells
+                struck = _STRUCK * max(0.0, along - _CROSSED)
+                covered += (_AT_LEAST * (crossed > 0) + crossed + struck) / len(_SEEN_AT)
         left, right = box.sides[1] or (0, 0)
         beyond = max(0.0, -(box.x * WIDTHS[1] + left)) + max(0.0, (box.x - 1) * WIDTHS[1] + right)
         return on_marks + _ON_A_LINE * covered + _BEYOND_THE_EDGE * beyond
@@ -232,9 +237,13 @@ def place_labels(plot: Plot) -> Plot:
     """Place the labels of vertical reference lines and annotations.
 
     Lines come before annotations. If there is no room for all labels, the later ones are omitted; their marks
-    stay, and ``describe_unplaced`` lists them.
+    stay, and ``describe_unplaced`` lists them. Marks from data are left out where their words would be on a
+    line or a ring.
     """
     marks = [*plot.references, *plot.annotations]
+    if not any(mark.text and mark.x is not None for mark in marks):
+        return plot
+    obstacles = _collect_obstacles(plot)
     numbers, texts, candidates = [], [], []
     for number, mark in enumerate(marks):
         if mark.text and mark.x is not None:
@@ -251,10 +260,10 @@ def place_labels(plot: Plot) -> Plot:
             places = at_line if y is None else at_point
             numbers.append(number)
             texts.append((long, short, y or 0.0))
-            candidates.append(list(places))
-    if not numbers:
-        return plot
-    chosen = choose_places(candidates, _collect_obstacles(plot))
+            candidates.append(
+                [place for place in places if not mark.found or obstacles.compute_cost(place.box) < _NO_ROOM]
+            )
+    chosen = choose_places(candidates, obstacles)
     for number, (long, short, y), place in zip(numbers, texts, chosen, strict=True):
         if place is not None:
             ends = (place.leader.top, place.leader.bottom) if place.leader else ()
@@ -262,7 +271,11 @@ def place_labels(plot: Plot) -> Plot:
             label = Label(long, short, place.anchor, place.dx, round(place.baseline - y, 1), leader)
             marks[number] = replace(marks[number], label=label)
     count = len(plot.references)
-    return replace(plot, references=tuple(marks[:count]), annotations=tuple(marks[count:]))
+    references, annotations = (
+        tuple(mark for mark in part if mark.label or mark.x is None or not (mark.text and mark.found))
+        for part in (marks[:count], marks[count:])
+    )
+    return replace(plot, references=references, annotations=annotations)
 
 
 def place_names_of_groups(plot: Plot, groups: Sequence[str]) -> Plot:

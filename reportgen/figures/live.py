@@ -268,10 +268,10 @@ def _draw_paths(vega: dict[str, Any]) -> None:
 
 
 def _set_clip_signal(mark: dict[str, Any]) -> None:
-    if mark["name"] in {"points_marks", "right_points_marks"}:
-        # Show symbols at the edge of the plot whole, and none beyond it.
+    if mark["name"] in {"points_marks", "right_points_marks", "bars_marks"}:
+        # Show symbols and bars at the edge of the plot whole, and none beyond it.
         del mark["clip"]
-        axis = "y" if mark["name"] == "points_marks" else "right"
+        axis = "right" if mark["name"] == "right_points_marks" else "y"
         mark["encode"]["update"]["opacity"] = {"signal": _INSIDE.format(axis=axis)}
     elif mark.get("clip"):
         mark["clip"] = {"signal": "clip"}

@@ -179,7 +179,7 @@ def make_line_paths(plot: Plot, width: int = PIXELS_WIDE) -> tuple[LinePaths, ..
         if plot.band != "none" and np.isfinite(line.low).any():
             # A band that extends below the domain of a log axis starts at the bottom of the plot.
             low = np.where(line.low <= 0, axis.domain[0], line.low) if axis.scale == "log" else line.low
-            write = write_whisker_path if plot.whiskers else write_band_path
+            write = write_whisker_path if plot.whiskers or line.bars else write_band_path
             band = write(x, *(place(axis, line.steps, end)[1] for end in (low, line.high)))
         steps = line.runs[0].steps if line.runs else line.steps
         share_steps = all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs)

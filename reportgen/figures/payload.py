@@ -42,20 +42,25 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     references, annotations = (
         [_list_mark_fields(mark) for mark in marks] for marks in (plot.references, plot.annotations)
     )
-    return ({"right": _build_axis(plot.right)} if plot.right else {}) | {
-        "x": _build_axis(plot.x),
-        "y": _build_axis(plot.y),
-        "margins": asdict(plot.margins),
-        "height": plot.height,
-        "clip": plot.clip,
-        "symbols": plot.symbols,
-        "band": band_name,
-        "series": series,
-        "xs": steps.columns,
-        "ends": [end.list_fields() for end in plot.ends],
-        "references": references,
-        "annotations": annotations,
-    }
+    extra: dict[str, Any] = {"right": _build_axis(plot.right)} if plot.right else {}
+    return (
+        extra
+        | ({"strip": True} if plot.strip else {})
+        | {
+            "x": _build_axis(plot.x),
+            "y": _build_axis(plot.y),
+            "margins": asdict(plot.margins),
+            "height": plot.height,
+            "clip": plot.clip,
+            "symbols": plot.symbols,
+            "band": band_name,
+            "series": series,
+            "xs": steps.columns,
+            "ends": [end.list_fields() for end in plot.ends],
+            "references": references,
+            "annotations": annotations,
+        }
+    )
 
 
 def list_dash(plot: Plot, line: SeriesLine) -> list[float]:
@@ -174,8 +179,10 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, *, packed: bool) 
         row["line"] = line.dash
     if line.right:
         row["right"] = True
-    if plot.whiskers:
+    if plot.whiskers or any(other.bars for other in plot.lines):
         row["shift"] = line.shift
+    if line.bars:
+        row["bars"] = True
     columns = {"y": line.values}
     if np.isfinite(line.low).any():
         columns |= {"low": line.low, "high": line.high}

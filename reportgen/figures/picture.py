@@ -8,6 +8,7 @@ style attribute. The live view draws at the same positions.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.figures.axis import position
-from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL
+from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
+from reportgen.figures.plot import GAP
 from reportgen.figures.style import (
     DASHES,
     LABEL_SIZE,
@@ -80,7 +82,7 @@ def format_position(axis: Axis, value: float, shift: float = 0.0) -> str:
 
 def draw_picture(plot: Plot, paths: tuple[LinePaths, ...], *, labelled_by: str) -> str:
     """Draw the fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
-    return set_into_page(draw_body(plot, paths, fluid=True), plot.height, labelled_by)
+    return set_into_page(draw_body(plot, paths, fluid=True), plot.bottom, labelled_by)
 
 
 def set_into_page(drawing: str, height: int, labelled_by: str) -> str:
@@ -114,8 +116,8 @@ class _Drawing(Struct, frozen=True):
             if mark.y is not None:
                 y = self.format_pixel(mark.y)
                 yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
-                yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">'
-                yield f"{escape_text(mark.text)}</text></g>"
+                words = f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escape_text(mark.text)}</text>'
+                yield f"{words if mark.text else ''}</g>"
             elif mark.x is not None:
                 x = format_position(self.plot.x, mark.x)
                 yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{self.plot.height}" {line}/>'
@@ -170,7 +172,7 @@ class _Drawing(Struct, frozen=True):
         if not data.band:
             return ""
         look = f'fill="{_get_ink(line)}" fill-opacity=".16"'
-        if self.plot.whiskers:
+        if self.plot.whiskers or line.bars:
             look = f'stroke="{_get_ink(line)}" {self.write_width(1.5)}'
         return f'<path class="rg-band" {look} d="{data.band}"/>'
 
@@ -247,9 +249,27 @@ class _Drawing(Struct, frozen=True):
 
 def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool, width: int = PIXELS_WIDE) -> str:
     """Draw the elements of the picture, fluid or ``width`` pixels wide, as the paths are."""
-    drawing, axis = _Drawing(plot, fluid, width), draw_x_axis(plot.x, plot.height)
+    drawing, axis = _Drawing(plot, fluid, width), draw_x_axis(plot.x, plot.bottom)
     right = drawing.draw_right_axis(plot.right) if plot.right else ()
-    return "".join([*drawing.draw_ground(), *right, *drawing.draw_lines(paths), *axis, *drawing.draw_names()])
+    strip = _draw_strip(_Drawing(plot.strip, fluid, width), plot) if plot.strip else ()
+    parts = (drawing.draw_ground(), right, drawing.draw_lines(paths), strip, axis, drawing.draw_names())
+    return "".join(text for part in parts for text in part)
+
+
+def _draw_strip(drawing: _Drawing, above: Plot) -> Iterator[str]:
+    """Draw the difference of the lines above, with points where they have symbols."""
+    strip, top = drawing.plot, above.height + GAP
+    yield f'<svg class="rg-below" y="{top}" width="100%" height="{strip.height}" overflow="visible">'
+    yield from drawing.draw_ground()
+    yield from drawing.draw_lines(make_line_paths(strip, drawing.width))
+    line = strip.lines[0]
+    excludes = (line.low > 0) | (line.high < 0)
+    rows = zip(line.steps.tolist(), line.values.tolist(), excludes.tolist(), strict=True)
+    for step, value, filled in rows if above.symbols else ():
+        if 0 <= position(strip.x, step) <= 1 and math.isfinite(value):
+            at = f'cx="{format_position(strip.x, step)}" cy="{drawing.format_pixel(value)}" r="3"'
+            yield f'<circle {at} stroke="var(--rg-muted)" fill="var(--rg-{"muted" if filled else "bg"})"/>'
+    yield "</svg>"
 
 
 def has_before(plot: Plot) -> bool:
@@ -285,7 +305,7 @@ def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle:
     """Draw a complete SVG of fixed size on white; fonts are named, not embedded."""
     body = draw_body(plot, paths, fluid=False)
     frame = Frame(title, subtitle, f"Source: {source}")
-    return draw_framed(body, plot.height, plot.margins, frame, plot=plot)
+    return draw_framed(body, plot.bottom, plot.margins, frame, plot=plot)
 
 
 class Frame(Struct, frozen=True):

@@ -29,8 +29,7 @@ Anchor: TypeAlias = Literal["start", "middle", "end"]
 Look: TypeAlias = Literal["full", "plain", "pale", "before"]
 """How a line is drawn: as ever; without symbols; faint, as nothing of it changed; grey and dashed, behind
 what it became."""
-# Letters in a title that may be a unit alone, such as kWh or °C.
-_LONGEST_UNIT = 3
+_LONGEST_UNIT = 3  # letters in a title that may be a unit alone, such as kWh or °C
 ON_THE_RIGHT = " (right)"
 """What the name of a line on the right axis ends in where no axis is near; ``live-data.js`` writes it too."""
 
@@ -60,6 +59,7 @@ class SeriesLine(Struct, frozen=True):
     dash: int | None = None  # index of its dash and symbol; those of its slot if None
     right: bool = False  # whether its values are on the right y axis
     shift: float = 0.0  # part of the plot's width by which all its marks are moved to the right
+    bars: bool = False  # whether its intervals are a line at each point, not a band
 
     @property
     def label(self) -> str:
@@ -91,10 +91,10 @@ class Mark(Struct, frozen=True):
     series: str | None = None
     label: Label | None = None
     right: bool = False  # whether ``y`` is on the right axis
+    found: bool = False  # whether it is from data: without room for its words it is left out
 
 
-NEAR = 10
-"""Pixels from the right edge of a plot to the names at its line ends, unless lines lead to some of them."""
+NEAR = 10  # pixels from the right edge of a plot to names at its line ends, unless lines lead to some of them
 
 
 class EndLabel(Struct, frozen=True):
@@ -124,6 +124,9 @@ class Margins(Struct, frozen=True):
     left: int
 
 
+GAP, STRIP_HEIGHT = 36, 60  # pixels above the strip below a plot, for its title, and of the strip
+
+
 class Plot(Struct, frozen=True):
     """Lines over two axes.
 
@@ -145,6 +148,12 @@ class Plot(Struct, frozen=True):
     annotations: tuple[Mark, ...] = ()
     ends: tuple[EndLabel, ...] = ()
     right: Axis | None = None  # a second y axis; lines on it say so
+    strip: Plot | None = None  # the difference of the two lines, drawn below over the same x axis
+
+    @property
+    def bottom(self) -> int:
+        """Pixels from the top of the plot down to its x axis."""
+        return self.height + (GAP + self.strip.height if self.strip else 0)
 
     def get_y(self, part: SeriesLine | Mark) -> Axis:
         """Return the y axis of a line or mark."""
@@ -167,28 +176,18 @@ class ChartShape(Struct, frozen=True):
     y_scale: ScaleKind
     band: bool
     runs: bool
-    raw: bool
-    symbols: bool
-    across: bool
-    down: bool
-    annotations: bool
-    ends: bool
+    raw: bool = False
+    symbols: bool = False
+    across: bool = False
+    down: bool = False
+    annotations: bool = False
+    ends: bool = False
     whiskers: bool = False
     right: bool = False
+    bars: bool = False
 
 
-USUAL_SHAPE: Final = ChartShape(
-    x_scale="linear",
-    y_scale="linear",
-    band=True,
-    runs=True,
-    raw=False,
-    symbols=False,
-    across=False,
-    down=False,
-    annotations=False,
-    ends=True,
-)
+USUAL_SHAPE: Final = ChartShape("linear", "linear", band=True, runs=True, ends=True)
 """Shape of curves of several runs, named at their ends."""
 
 
@@ -207,6 +206,7 @@ def get_shape(plot: Plot) -> ChartShape:
         ends=bool(plot.ends),
         whiskers=plot.whiskers,
         right=plot.right is not None,
+        bars=any(line.bars for line in plot.lines),
     )
 
 

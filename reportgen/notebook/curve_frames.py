@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 _NOTEBOOK = SourceLocation("notebook")
 # The keys of a curve block that only a page has.
-_OF_PAGES = ("id", "source", "filter", "facet", "other_x", "annotate", "accept", "caption", "pdf")
+_OF_SITES = ("accept", "caption", "pdf")
+_OF_PAGES = ("id", "source", "filter", "facet", "difference", "other_x", "annotate", *_OF_SITES)
 _LOOKS = frozenset(CurveSettings.model_fields) - {*_OF_PAGES}
 _COMPUTED = ("metric", "x", "series", "where", "by", "band", "level", "smooth", "max_points")
 

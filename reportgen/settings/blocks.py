@@ -127,7 +127,7 @@ class CurveSettings(LineSettings):
     annotate: tuple[Name, ...] = Field(
         (), description="Mark what was found: observations, or the names of claims on the page."
     )
-
+    difference: bool = Field(True, description="Draw the difference of two series below them.")
     baseline: Name | None = Field(
         None, description="A series: the lines are the differences of the others from it."
     )

@@ -40,7 +40,8 @@ async ([ids]) => {
   function seePlot(figure, say) {
     const all = (parts) => [...figure.querySelectorAll(`.rg-live ${parts}`)];
     const drawn = (parts) => all(parts).filter((one) => (one.getAttribute("d") ?? "").trim());
-    const axes = all(".role-axis"), across = (one) => one.querySelector(".role-axis-domain");
+    const [strip] = all(".strip_group"), below = strip ? 96 : 0;
+    const axes = all(".role-axis").filter((one) => !strip?.contains(one)), across = (one) => one.querySelector(".role-axis-domain");
     const labelled = axes.filter((one) => one.querySelector(".role-axis-label"));
     say("x", ticks(axes.filter(across), "left", 1));
     say("y", ticks(labelled.slice(-1), "top", -1));
@@ -49,14 +50,17 @@ async ([ids]) => {
     const half = (path) => path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM()).y;
     const frame = figure.querySelector(".rg-surface")?.getBoundingClientRect();
     const drawnLines = [".lines_marks path", ".right_lines_marks path"].flatMap(drawn);
-    if (frame?.height) say("lines through", drawnLines.map((one) => percent((half(one) - frame.top) / frame.height)).join(" "));
+    if (frame?.height) say("lines through", drawnLines.map((one) => percent((half(one) - frame.top) / (frame.height - below))).join(" "));
     say("faded", number([".lines_marks path", ".right_lines_marks path"].flatMap(all).filter(faint)));
-    for (const kind of ["runs", "bands", "reader_raw", "excluding"]) say(kind, number(drawn(`.${kind}_marks path`)));
+    for (const kind of ["runs", "bands", "reader_raw"]) say(kind, number(drawn(`.${kind}_marks path`)));
+    const points = all(".strip_points_marks path").map((one) => one.getAttribute("fill") === "var(--rg-bg)");
+    const title = words(strip?.querySelector(".role-axis-title") ?? document.createElement("i"));
+    if (strip) say("strip", `${title}, ${points.filter((open) => !open).length} of ${points.length} points filled`);
     const surface = figure.querySelector(".rg-surface");
     if (!isShown(surface)) return;
     const plot = box(surface), middle = (one, from, size) => (box(one)[from] + box(one)[size] / 2 - plot[from]) / plot[size];
     const place = (one) => (box(one).left + box(one).width / 2 - plot.left) / plot.width;
-    const depth = (one) => (box(one).top + box(one).height / 2 - plot.top) / plot.height;
+    const depth = (one) => (box(one).top + box(one).height / 2 - plot.top) / (plot.height - below);
     const [rule] = shown(figure, ".rg-rule"), [ring] = shown(figure, ".rg-state-ring");
     say("rule at", rule && percent(place(rule)));
     say("dots at", shown(figure, ".rg-dot").map((one) => percent(depth(one))).join(" "));

@@ -371,22 +371,6 @@ def test_y_is_fitted_to_what_crosses_the_edges(reader: Session) -> None:
     assert height > 0.5 * box_of(reader.figure.locator(".rg-surface"))["height"]
 
 
-def test_shades_are_where_the_box_says(reader: Session) -> None:
-    """At each step that is read, there is a shade if and only if the interval excludes 0."""
-    reader.do("open figures/dense#dense~series=B,C~difference=1", "wake dense")
-    plot = box_of(reader.figure.locator(".rg-surface"))
-    parts = [box_of(one) for one in reader.figure.locator(".rg-live .excluding_marks path").all()]
-    edges = [[(part[end] - plot["x"]) / plot["width"] for end in ("x", "right")] for part in parts]
-    seen = set()
-    for (head, *_), (_, _, words) in reader.read_at([n / 100 for n in range(2, 99, 4)]):
-        low, high = (float(end) for end in words.replace("−", "-").strip("[]").split(", "))
-        step = int(head.removeprefix("step ").replace(",", ""))
-        inside = any(start - 1e-3 <= step / 1490 <= end + 1e-3 for start, end in edges)
-        assert inside == (low > 0 or high < 0) or min(abs(low), abs(high)) < 0.001
-        seen.add(inside)
-    assert seen == {True, False}
-
-
 # An old link, or a broken one.
 NOWHERE = (
     "points~series=PPO",

@@ -18,7 +18,7 @@ from reportgen.draft.blocks.observations import mark_points
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.differences import draw_differences
 from reportgen.figures.curves.figure import draw_curve, draw_panels
-from reportgen.figures.curves.plotting import show_gaps
+from reportgen.figures.curves.plotting import show_gaps, sort_curves
 from reportgen.figures.curves.several_metrics import (
     check_axes,
     draw_coloured_panels,
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reportgen.core.model import CurveRequest, Shown
+    from reportgen.core.model import Curve, CurveRequest, CurveSet, Shown
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
-    from reportgen.figures.plot import DrawContext
+    from reportgen.figures.plot import DrawContext, PlotSpec
     from reportgen.settings.block_parts import AltairSettings, ChartSettings, VegaLiteSettings
     from reportgen.settings.blocks import CurveSettings, PanelsSettings
 
@@ -190,7 +190,8 @@ def draw_curve_block(planned: PlannedBlock, settings: CurveSettings, inputs: Dra
         spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
         spec = replace(spec, y_title=settings.y_title or _add_unit(planned.curves[0], inputs))
         if not settings.facet:
-            return draw_curve(curve_sets[0], spec, context)
+            difference = _subtract_second(curve_sets[0], spec) if settings.difference else None
+            return draw_curve(curve_sets[0], spec, context, difference)
         height = spec.height if "height" in settings.model_fields_set else FACET_HEIGHT
         return draw_small_multiples(curve_sets[0], replace(spec, height=height), context)
     if settings.facet:
@@ -211,6 +212,16 @@ def draw_curve_block(planned: PlannedBlock, settings: CurveSettings, inputs: Dra
     right = RightAxis(at_right, name_y_axis(titles[True]), better_at_right) if at_right else None
     spec = replace(spec, y_title=y_title, higher_is_better=better, right=right)
     return draw_keyed_lines(curve_sets, spec, context, colours, settings.colour or "series")
+
+
+def _subtract_second(curve_set: CurveSet, spec: PlotSpec) -> Curve | None:
+    """Return the difference of two lines in their order; smoothed lines and log axes have none."""
+    from reportgen.statistics.curves.differences import subtract_second  # noqa: PLC0415 - computes
+
+    if len(curve_set.curves) != 2 or curve_set.smooth or spec.y_scale == "log":  # noqa: PLR2004 - a pair
+        return None
+    a, b = sort_curves(curve_set.curves, spec.order, lower_first=spec.higher_is_better is False)
+    return subtract_second(a, b, curve_set)
 
 
 def _draw_from_baseline(

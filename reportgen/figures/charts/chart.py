@@ -113,7 +113,12 @@ def _make_side(shape: ChartShape, *, right: bool = False) -> alt.LayerChart:
     means = rows.transform_filter("!isValid(datum.run)") if shape.runs else rows
     layers = {} if right else _make_references(shape)
     if shape.band:
-        layers["bands"] = _make_bands(means, shape)
+        banded = means.transform_filter("!datum.bars") if shape.bars else means
+        layers["bands"] = _make_bands(banded, shape)
+    if shape.bars:
+        marked = means.transform_filter("datum.bars && isValid(datum.low)")
+        rules = marked.mark_rule(strokeWidth=1.5, opacity=1, **_move(shape))
+        layers["bars"] = rules.encode(_make_y("low"), alt.Y2("high"))
     if shape.runs:
         layers["runs"] = _make_runs(rows.transform_filter("isValid(datum.run)"), shape)
     if shape.raw:
@@ -146,7 +151,7 @@ def _make_y(field: str) -> alt.Y:
 def _move(shape: ChartShape, aside: float = 0) -> dict[str, Any]:
     """Return what moves a mark next to those of other series at the same setting."""
     by = f"{_SHIFT} + {aside:g}" if aside else _SHIFT
-    return {"xOffset": alt.ExprRef(by)} if shape.whiskers else {}
+    return {"xOffset": alt.ExprRef(by)} if shape.whiskers or shape.bars else {}
 
 
 def _leave_out(rows: alt.Chart, shape: ChartShape, field: str) -> alt.Chart:

@@ -35,7 +35,7 @@ _RUN_POINTS: Final = 100  # of each run; a picture shows no more of a thin line
 _DIGITS: Final = {"step": "%.15g", "n": "%d"}  # others as in the CSV file
 _TEN_DIGITS: Final = "%.10g"
 _LONGEST_LINE: Final = 110
-_CLIPPED: Final = ("bands", "runs", "raw", "lines", "points")
+_CLIPPED: Final = ("bands", "bars", "runs", "raw", "lines", "points")
 # What tells apart the layers of two y axes: our prefix, and Altair's number.
 _SIDE: Final = re.compile(r"^right_|_\d+$")
 _UNKNOWN: Final = re.compile(r":(nan|-?inf)\b")
@@ -205,7 +205,8 @@ def _write_rows(plot: Plot) -> Iterator[str]:
     """Yield the rows of means and runs as JSON, many in one text."""
     for line in plot.lines:
         own: dict[str, Any] = {"series": line.label} | ({"right": True} if line.right else {})
-        own |= {"shift": line.shift} if plot.whiskers else {}
+        own |= {"shift": line.shift} if plot.whiskers or any(other.bars for other in plot.lines) else {}
+        own |= {"bars": True} if line.bars else {}
         columns = {"step": line.steps, "value": line.values}
         if np.isfinite(line.low).any():
             columns |= {"low": line.low, "high": line.high}

@@ -111,7 +111,7 @@ def _adapt_side(side: dict[str, Any], shape: ChartShape, scale: ScaleKind, *, ri
     shared["x"] |= {"scale": _make_scale(shape.x_scale), "axis": _X_AXIS}
     shared["y"] |= {"scale": _make_scale(scale), "axis": _Y_AXIS | (_RIGHT if right else _LEFT)}
     shared["color"] = _name_look("black")
-    for kind in ("bands", "runs", "raw", "lines", "points"):
+    for kind in ("bands", "bars", "runs", "raw", "lines", "points"):
         if kind in layers:
             _adapt_line_layer(kind, layers[kind])
     if not shape.symbols:

@@ -13,7 +13,7 @@ from reportgen.core.comparisons import describe_verdict
 from reportgen.core.digits import is_same
 from reportgen.core.model import Figure, Panels
 from reportgen.core.words import format_count, join_names, lower_axis_title
-from reportgen.figures.axis import format_value
+from reportgen.figures.axis import format_value, make_linear_axis
 from reportgen.figures.curves.bands import describe_band, format_level, name_band
 from reportgen.figures.curves.key_results import (
     describe_fewer_runs,
@@ -32,6 +32,7 @@ from reportgen.figures.curves.key_results import (
 )
 from reportgen.figures.curves.plotting import (
     align_margins,
+    compute_margins,
     describe_beyond_log,
     describe_left_out,
     get_unsmoothed,
@@ -39,7 +40,16 @@ from reportgen.figures.curves.plotting import (
 )
 from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.live import draw_plot_figure
-from reportgen.figures.plot import FigureText, describe_source, join_caption
+from reportgen.figures.plot import (
+    GAP,
+    STRIP_HEIGHT,
+    FigureText,
+    Mark,
+    Plot,
+    SeriesLine,
+    describe_source,
+    join_caption,
+)
 from reportgen.figures.style import BEST, SLOTS
 
 if TYPE_CHECKING:
@@ -47,8 +57,12 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import Curve, CurveSet
     from reportgen.figures.curves.key_results import Reading
-    from reportgen.figures.plot import DrawContext, Plot, PlotSpec
+    from reportgen.figures.plot import DrawContext, PlotSpec
     from reportgen.settings.blocks import PanelsSettings
+
+
+_LOWEST = 150  # pixels of a plot above the difference of its lines
+_STRIP_PAD = 0.08  # of its values, above and below them
 
 
 class _CurveWords(Struct, frozen=True):
@@ -252,9 +266,57 @@ def _describe_dropped(curve_set: CurveSet) -> Iterator[str]:
         yield f"{curve_set.dropped:,} missing or non-finite {values} left out."
 
 
-def draw_curve(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
-    """Draw one metric against the step, with a line for each series."""
-    return _draw_figure(make_plot(curve_set, spec, context), curve_set, spec, context)
+def draw_curve(
+    curve_set: CurveSet, spec: PlotSpec, context: DrawContext, difference: Curve | None = None
+) -> Figure:
+    """Draw one metric against the step, with a line for each series, and below them their difference."""
+    if difference is not None:
+        spec = replace(spec, height=max(spec.height - GAP - STRIP_HEIGHT, _LOWEST))
+    plot = make_plot(curve_set, spec, context)
+    if difference is not None:
+        plot = _add_strip(plot, difference)
+    return _draw_figure(plot, curve_set, spec, context)
+
+
+def _add_strip(plot: Plot, difference: Curve) -> Plot:
+    """Draw the first of two lines minus the second below them; of shares in percent, in points."""
+    factor, unit = (100.0, " (points)") if plot.y.percent else (1.0, "")
+    parts = (difference.values, difference.low, difference.high)
+    values, low, high = (part * factor for part in parts)
+    known = np.concatenate([values, low, high, [0.0]])
+    known = known[np.isfinite(known)]
+    title = " \N{MINUS SIGN} ".join(line.name for line in plot.lines) + unit
+    ends = float(known.min()), float(known.max())
+    axes = (make_linear_axis(title, *ends, count=count, pad=_STRIP_PAD) for count in range(2, 10))
+    y = next(axis for axis in axes if len(axis.ticks) > 1)
+    line = SeriesLine(title, None, difference.steps, values, low, high, difference.n)
+    lines = [line]
+    if not plot.symbols:  # a second band makes the first one darker
+        open_ends = ~((low > 0) | (high < 0))
+        unknown = np.full(values.size, np.nan)
+        sure = {"low": np.where(open_ends, np.nan, low), "high": np.where(open_ends, np.nan, high)}
+        lines.append(replace(line, values=unknown, **sure))
+    own, left = plot.margins, compute_margins(y, ()).left
+    strip = Plot(
+        id=f"{plot.id}-difference",
+        x=plot.x,
+        y=y,
+        lines=tuple(lines),
+        margins=own,
+        height=STRIP_HEIGHT,
+        symbols=False,
+        clip=True,
+        band="ci" if np.isfinite(low).any() else "none",
+        references=(Mark("", y=0.0),),
+    )
+    return replace(plot, strip=strip, margins=replace(own, left=max(own.left, left)))
+
+
+def _describe_strip(plot: Plot) -> str:
+    """Say in a subtitle what is special in the difference below the lines, if its interval is known."""
+    if plot.strip is None or plot.strip.band == "none":
+        return ""
+    return f"below: {'filled' if plot.symbols else 'dark'} where the CI of the difference excludes 0"
 
 
 def draw_panels(
@@ -281,11 +343,12 @@ def join_panels(block_id: str, settings: PanelsSettings, figures: Sequence[Figur
 
 
 def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
+    below = _describe_strip(plot)
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
-        subtitle=write_subtitle(curve_set, spec),
+        subtitle=", ".join(filter(None, (write_subtitle(curve_set, spec), below))),
         caption=join_plot_caption(plot, write_caption(curve_set, spec, context)),
         summary=write_summary(curve_set, plot, spec),
         source=describe_source(context),

@@ -33,8 +33,8 @@ def make_marks(
     """Place reference lines and annotations; an annotation without a series becomes a labelled line.
 
     ``axes`` are x, y, and the y axis of lines on the right.
-    Automatic annotations (``spec.marked``) outside the plot are dropped. Raises a ``ReportError`` for each
-    line or annotation of the author's that is outside its curve or the plot.
+    Automatic annotations (``spec.marked``) outside the plot, or equal to others, are dropped. Raises a
+    ``ReportError`` for each line or annotation of the author's that is outside its curve or the plot.
     """
     by_name = {line.name: line for line in lines}
     references = [Mark(text=line.label, x=line.x, y=line.y) for line in spec.references]
@@ -62,7 +62,8 @@ def make_marks(
             and _is_inside(axes[0], note.x)
             and (mark.y is None or _is_inside(axes[1 + mark.right], mark.y))
         ):
-            (references if mark.y is None else notes).append(mark)
+            own = references if mark.y is None else notes
+            own += [replace(mark, found=True)] if mark not in own else []
     return tuple(dict.fromkeys(references)), tuple(dict.fromkeys(notes))
 
 

@@ -15,6 +15,7 @@ from reportgen.figures.axis import format_estimate, format_value
 from reportgen.figures.curves.bands import name_band
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import draw_plot_figure
+from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.wording import (
     MOST_NAMES,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 ESTIMATOR = "unbiased, Chen et al. 2021"
+_APART, _WIDEST = 6, 40  # pixels between bars at one k, and of all of them
 _MOST_DECIMALS = 3
 """The live view's numbers have at least as many."""
 _EACH_POINT = (
@@ -69,11 +71,12 @@ def draw_passk(
     curve_set = CurveSet(metric=spec.y_title, curves=own, band="ci", level=settings.level)
     plot_context = make_step_context(context, "k", get_chart, higher_is_better=better)
     plot = drawing.use_units(make_plot(curve_set, spec, plot_context))
+    plot, leader = _draw_bars(plot, lowest=not better)
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
-        subtitle=drawing.write_subtitle(name_band(curve_set)),
+        subtitle=drawing.write_subtitle(name_band(curve_set), leader),
         caption=drawing.write_caption(problems),
         summary=drawing.write_summary(own, plot),
         source=describe_source(context),
@@ -82,6 +85,23 @@ def draw_passk(
         band=name_band(curve_set),
     )
     return draw_plot_figure(plot, curve_set, text, plot_context)
+
+
+def _draw_bars(plot: Plot, *, lowest: bool) -> tuple[Plot, str]:
+    """Give the series that leads at the largest k of all a band, others bars; also return its name."""
+    common = set.intersection(*(set(line.steps.tolist()) for line in plot.lines))
+    if len(plot.lines) == 1 or plot.band == "none":
+        return plot, ""
+    ends = [float(line.values[line.steps == max(common)][0]) for line in plot.lines]
+    first = (np.argmin if lowest else np.argmax)(ends)
+    others = [line for number, line in enumerate(plot.lines) if number != first]
+    step = min(_APART, _WIDEST / len(others)) / PIXELS_WIDE
+    shifts = {line.name: (number - (len(others) - 1) / 2) * step for number, line in enumerate(others)}
+    lines = (
+        replace(line, bars=True, shift=shifts[line.name]) if line.name in shifts else line
+        for line in plot.lines
+    )
+    return replace(plot, lines=tuple(lines)), plot.lines[first].name
 
 
 def _make_pass_spec(block_id: str, settings: PasskSettings, context: ScoreContext) -> PlotSpec:
@@ -177,12 +197,12 @@ class _PassCurves(Struct, frozen=True):
         read_format = choose_percent_format(shown, 1)
         return replace(plot, y=replace(plot.y, unit="%", read_format=read_format, precision=None))
 
-    def write_subtitle(self, band: str) -> str:
+    def write_subtitle(self, band: str, leader: str) -> str:
         size = _describe_size([score for curve in self.curves for score in curve])
         how = (
             "unbiased pass@k",
             f"mean of {size}",
-            band and f"band: {band}",
+            band and f"band: {band}{f' of {leader}, bars: of the others' if leader else ''}",
             "" if self.better else "lower is better",
         )
         return ", ".join(filter(None, how))
@@ -222,9 +242,10 @@ class _PassCurves(Struct, frozen=True):
         """Describe the intervals and their estimand, and exceptions."""
         scores = [score for curve in self.curves for score in curve]
         known = [score for score in scores if score.low is not None]
-        yield f"Band: {describe_intervals(known)}." if known else "No band."
+        what = "Band and bars" if len(self.curves) > 1 else "Band"
+        yield f"{what}: {describe_intervals(known)}." if known else "No band."
         if known:
-            also = "; lines share problems, so bands that overlap do not show two series to be equal"
+            also = "; lines share problems, so intervals that overlap do not show two series to be equal"
             yield (
                 "Points of a line rest on the same samples, so their intervals move together"
                 f"{also if len(self.curves) > 1 else ''}."

@@ -227,8 +227,8 @@
   }
 
   /** What says whose a row is, on which axis, and by which part of the width its mark is moved. */
-  function keys({ key, right, shift }) {
-    return { series: key, right, shift };
+  function keys({ key, right, shift, bars }) {
+    return { series: key, right, shift, bars };
   }
 
   /** Scales on which equal factors are equally far apart. */

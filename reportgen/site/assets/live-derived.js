@@ -2,6 +2,10 @@
 (function (live) {
   "use strict";
 
+  const [STRIP, HIGH] = [96, 60]; // pixels below a plot that a difference takes, and of these the strip, as in plot.py
+  const ROOM = 0.08; // of a difference's values, above and below them
+  const MUTED = "var(--rg-muted)";
+
   /** Averages of the values up to each step, weighted less the further back they are, as smooth in points.py: a weight
       for the median distance of steps. Gaps stay. */
   function smoothLine(steps, values, weight) {
@@ -49,53 +53,67 @@
     return markOf("path", "reader_raw", { path, stroke, ...look }, "reader_raw_paths");
   }
 
-  /** The data of one series, the first of two minus the second, at the steps that both have. */
-  function subtract(data, pair) {
+  /** The first of two series minus the second, at the steps of both; shares are in points if their axis is in percent. */
+  function subtract(data, pair, { format }) {
     const [first, second] = pair;
     const steps = first.steps.filter((step) => second.at.has(step));
-    const rows = steps.map((step) => data.difference(pair, step)).map((row) => row ?? { value: null, low: null, high: null });
-    const known = rows.some(({ low }) => low !== null);
+    const percent = format?.endsWith("%");
+    const rows = steps.map((step) => data.difference(pair, step) ?? { value: null, low: null, high: null });
+    const part = (name) => rows.map((row) => row[name] && row[name] * (percent ? 100 : 1));
+    const [y, low, high] = ["value", "low", "high"].map(part);
+    const known = [...y, ...low, ...high].filter((value) => value !== null);
+    const [least, most] = [Math.min, Math.max].map((pick) => known.reduce((a, b) => pick(a, b), 0));
+    const room = ROOM * (most - least) || 1;
+    const whole = { scale: "linear", domain: [least - room, most + room] };
+    const { ticks } = live.freshTicks(whole, 2);
+    const decimals = Math.max(0, Math.ceil(-Math.log10(ticks[1] - ticks[0]) - 1e-9));
+    const axis = { ...whole, ticks, format: decimals > 4 ? null : `,.${decimals}f` };
+    const excludes = steps.map((_, i) => low[i] > 0 || (high[i] !== null && high[i] < 0));
     const name = `${first.name} \u2212 ${second.name}`;
-    const count = (one, step) => (Array.isArray(one.n) ? one.n[one.at.get(step)] : one.n);
-    const line = {
-      ...first,
-      name,
-      label: name,
-      steps,
-      at: new Map(steps.map((step, i) => [step, i])),
-      y: rows.map(({ value }) => value),
-      low: known ? rows.map(({ low }) => low) : undefined,
-      high: known ? rows.map(({ high }) => high) : undefined,
-      raw: undefined,
-      n: steps.map((step) => Math.min(...pair.map((one) => count(one, step)))),
-      runs: [],
-    };
-    const values = rows.flatMap(({ value, low, high }) => [value, low, high]).filter((value) => value !== null);
-    return Object.assign(Object.create(data), { series: [line], values, positive: false });
+    return { name, title: `${name}${percent ? " (points)" : ""}`, steps, y, low, high, excludes, axis };
   }
 
-  /** Stretches of x in which the interval of a difference excludes 0, each step with half the way to its neighbours. */
-  function listExcluding({ steps, low, high }) {
-    const excludes = steps.map((_, i) => low?.[i] != null && (low[i] > 0 || high[i] < 0));
-    const middle = (i, j) => (steps[i] + (steps[j] ?? steps[i])) / 2;
-    const parts = steps.map((_, i) => ({ from: middle(i, i - 1), to: middle(i, i + 1) }));
-    return parts.filter((_, i) => excludes[i]).reduce((joined, part) => {
-      const last = joined.at(-1);
-      if (last?.to === part.from) last.to = part.to;
-      else joined.push({ ...part });
-      return joined;
-    }, []);
+  /** The paths of a strip: its band, darker where it excludes 0 if there are no points, and its line. */
+  function stripPaths({ steps, y, low, high, excludes, axis }, x, { width }, symbols) {
+    const room = { width, height: HIGH };
+    const band = (ends) => live.traceBand(steps, ...ends, x, axis, room);
+    const sure = [low, high].map((ends) => ends.map((end, i) => (excludes[i] ? end : null)));
+    const bands = [[low, high], ...(symbols ? [] : [sure])].map((ends) => ({ path: band(ends), fill: MUTED }));
+    return [...bands, { path: live.tracePath(steps, y, x, axis, room), stroke: MUTED }];
   }
 
-  /** Marks below the lines of a difference: shades where its interval excludes 0, and the line of 0. */
-  function excludingMarks(fill) {
-    const [top, height] = [{ value: 0 }, { signal: "height" }];
-    const across = { x: { scale: "x", field: "from" }, x2: { scale: "x", field: "to" }, y: top, y2: height };
-    const filled = { fill: { value: fill }, fillOpacity: { value: 0.12 } };
-    const along = { x: { value: 0 }, x2: { signal: "width" }, y: { scale: "y", value: 0 } };
-    const look = { stroke: { value: "var(--rg-muted)" }, strokeWidth: { value: 1 } };
-    return [markOf("rect", "excluding", { ...across, ...filled }, "excluding"), markOf("rule", "zero", { ...along, ...look })];
+  /** The points of a strip, filled where the interval excludes 0. */
+  function stripPoints({ steps, y, excludes }, x, symbols) {
+    const rows = steps.map((step, i) => ({ step, value: y[i], fill: excludes[i] ? MUTED : "var(--rg-bg)" }));
+    return symbols ? rows.filter(({ step, value }) => value !== null && live.within(x, step)) : [];
   }
 
-  Object.assign(live, { smoothed, rawMarks, subtract, listExcluding, excludingMarks });
+  /** Draw a strip below a view's plot, with axes like those of its y, and the x axis below it. */
+  function addStrip(spec, { title, axis: { domain, ticks, format } }) {
+    const [y, scale] = [{ signal: `height + ${STRIP - HIGH}` }, "strip"];
+    const axes = spec.axes.filter((one) => one.scale === "y");
+    const own = (one) => ({ ...one, scale, values: ticks, encode: {}, ...(one.title && { title, format }) });
+    const path = { path: { field: "path" }, fill: { field: "fill" }, fillOpacity: { value: 0.16 } };
+    const lines = { ...path, stroke: { field: "stroke" }, strokeWidth: { value: 2 } };
+    const at = { x: { scale: "x", field: "step" }, y: { scale, field: "value" }, size: { value: 28 } };
+    const points = { ...at, fill: { field: "fill" }, stroke: { value: MUTED } };
+    const along = { x2: { signal: "width" }, y: { scale, value: 0 }, stroke: { value: MUTED }, strokeDash: { value: [2, 3] } };
+    const marks = [
+      markOf("rule", "zero", along),
+      markOf("path", "strip", lines, "strip_paths"),
+      { ...markOf("symbol", "strip_points", points, "strip_points"), clip: false },
+    ];
+    spec.axes.find((one) => one.scale === "x" && !one.grid).offset = STRIP;
+    spec.data.push({ name: "strip_paths" }, { name: "strip_points" });
+    spec.marks.push({
+      type: "group",
+      name: "strip_group",
+      encode: { update: { y, width: { signal: "width" }, height: { value: HIGH } } },
+      scales: [{ name: scale, domain, range: [HIGH, 0] }],
+      axes: axes.map(own),
+      marks,
+    });
+  }
+
+  Object.assign(live, { STRIP, smoothed, rawMarks, subtract, stripPaths, stripPoints, addStrip });
 })(window.reportgenLive);

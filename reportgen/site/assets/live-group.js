@@ -3,9 +3,9 @@
   "use strict";
 
   /** What the toolbar switches: a log y axis (null: as the author says), what is drawn beside the lines, whether y
-      fits the lines while x is zoomed, whether two series are shown as their difference, and the weight of smoothing
+      fits the lines while x is zoomed, whether the difference of two series is shown below them, and the weight of smoothing
       and the title of x that the reader chose (null: as the author says). */
-  const SHOWN = { log: null, runs: true, band: true, fit: true, difference: false, smooth: null, over: null };
+  const SHOWN = { log: null, runs: true, band: true, fit: true, difference: null, smooth: null, over: null };
   const FEWEST = 2; // steps of a group inside a range that it is zoomed to with others
 
   /** Groups that are alive, and by x axis the range that those of it show. */
@@ -107,6 +107,14 @@
       this.others.forEach((group) => group.follow(shared));
     }
 
+    /** Show everything as it was at first. */
+    reset(plot) {
+      const { chosen, domain, shown, pin, run } = this;
+      if (![chosen, domain, pin, run].some((part) => part !== null) && shown === SHOWN) return;
+      this.restore({ chosen: null, domain: null, shown: SHOWN, pin: null, pinned: null, run: null }, "means", "runs");
+      plot.say("Showing everything");
+    }
+
     isWhole(domain) {
       return this.plots.some(({ payload }) => payload.x.domain === domain);
     }
@@ -161,11 +169,11 @@
       this.refresh("means", "runs");
     }
 
-    /** Show the difference of two series in place of their lines, where two are shown, or the lines again. */
+    /** Show the difference of the two series shown below their lines, or no longer. */
     toggleDifference() {
       const plot = this.plots.find(({ pair }) => pair);
       if (!plot) return this.plots[0].say("A difference needs two series: choose them in the legend");
-      const difference = !this.shown.difference;
+      const difference = !plot.strip;
       this.show({ difference });
       const [a, b] = plot.pair.map(({ name }) => name);
       this.plots[0].say(difference ? `Showing ${a} minus ${b}` : `Showing ${a} and ${b}`);

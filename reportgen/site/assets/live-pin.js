@@ -20,7 +20,7 @@
 
   /** What can be copied of a step: words, and the Markdown of a number with the expression that it comes from. Facts
       are about lines that are not smoothed, whatever is drawn. */
-  function listBound({ differs, pair, visible, payload, given, readY }, step) {
+  function listBound({ pair, visible, payload, given, readY }, step) {
     const [{ of }, written] = [payload, writeStep(payload.x, step)];
     if (!of || written === null) return [];
     const readings = given.readings(pair ?? visible, step).filter(({ value }) => value !== null);
@@ -29,7 +29,6 @@
     if (pair && values.size === 2) {
       const [a, b] = pair;
       const names = pair.map(({ name }) => quoteName(name));
-      if (differs) rows.length = 0;
       const apart = values.get(a) - values.get(b);
       rows.push([`${a.name} \u2212 ${b.name}`, apart, `gap(${names.join(", ")}, ${written})`, { significant: 1 }]);
     }

@@ -316,10 +316,7 @@
         this.zoomer.stopDrag();
         this.spoken = null;
         this.pointAll(null);
-        if (group.pin !== null) group.pinAt(null);
-        if (group.run) group.isolate(null);
-        if (group.shown.difference) group.show({ difference: false });
-        group.zoom(null);
+        group.reset(this.plot);
       } else return;
       event.preventDefault();
     }
@@ -372,8 +369,7 @@
       });
       const place = live.placeWords(plot.x, plot.readX(this.step));
       const difference = !this.spoken && plot.data.difference(plot.visible, this.step);
-      if (difference) 
-        words.push(`difference ${plot.saidDifference(difference.value, difference.series[0], digitsOf(difference))}`);
+      if (difference) words.push(`difference ${plot.saidDifference(difference.value, plot.visible[0], digitsOf(difference))}`);
       this.say(`${place}: ${words.filter(Boolean).join(", ")}`);
     }
 

@@ -42,8 +42,8 @@
     show(run) {
       const { plot, drawing } = this;
       const { series, name } = run ?? plot.group.run ?? {};
-      const one = plot.base.series.find((other) => other.name === series);
-      const found = plot.differs ? null : one?.runs.find((other) => other.name === name);
+      const one = plot.data.series.find((other) => other.name === series);
+      const found = one?.runs.find((other) => other.name === name);
       drawing.setAttribute("class", `rg-run-line${one ? ` rg-slot-${one.slot}` : ""}`);
       drawing.style.display = found ? "" : "none";
       const d = found ? this.trace(one, found) : "";

@@ -40,7 +40,7 @@
         ...(SCALES.includes(said.get("y")) && { log: said.get("y") === "log" }),
         ...(weight >= 0 && weight < 1 && { smooth: weight }),
         ...(said.has("over") && { over: decoded(said.get("over")) }),
-        ...(said.get("difference") === "1" && { difference: true }),
+        ...(said.has("difference") && { difference: said.get("difference") === "1" }),
         ...Object.fromEntries(PARTS.filter((part) => said.get(part) === "0").map((part) => [part, false])),
       },
     };
@@ -148,7 +148,8 @@
         log: ({ given: data, payload }) => data.positive && (payload.y.scale === "log") !== wanted.log,
         band: ({ given }) => given.hasBand,
         runs: ({ given }) => given.hasRuns,
-        difference: ({ given }) => given.comparable && (known.length || given.series.length) === 2,
+        difference: ({ given, payload }) =>
+          given.comparable && (known.length || given.series.length) === 2 && wanted.difference !== Boolean(payload.strip),
         fit: ({ payload }) => domain || payload.y.auto,
         smooth: ({ payload }) => wanted.smooth !== (payload.smooth ?? 0),
         over: () => group.shown.over !== null,
@@ -175,12 +176,12 @@
       const { plot } = this;
       const { point, run } = this.now;
       const place = (words) => live.placeInSentence(plot.payload.x, words);
-      const { log, band, runs, fit, over } = this.now.shown;
+      const { log, band, runs, fit, over, difference } = this.now.shown;
       const shown = [
         run ? `run ${isolated(run.name)} of ${isolated(run.series)}` : names.length && listing(names),
         range && place(range.map(plot.readX).join(" to ")),
         over !== null && `the lines by ${over}`,
-        plot.differs && `the difference ${plot.data.series[0].name}`,
+        difference !== null && (plot.strip ? `the difference ${plot.strip.name}` : "no difference"),
         plot.weight !== null && (plot.weight ? `lines smoothed with ${plot.weight}` : "lines without smoothing"),
         log !== null && `${log ? "a logarithmic" : "a linear"} y axis`,
         span && `y from ${span.map(plot.readY).join(" to ")}`,
@@ -220,7 +221,7 @@
     clear() {
       if (!this.now) return;
       this.leave();
-      this.plot.group.restore({ chosen: null, domain: null, shown: live.SHOWN, pin: null, run: null }, "means", "runs");
+      this.plot.group.reset(this.plot);
       this.plot.pointer.pointAll(null);
       this.plot.say("Showing everything");
     }
@@ -243,7 +244,7 @@
       group.domain && span && ["box", short(span).join("..")],
       some((plot) => plot.weight !== null) && ["smooth", group.shown.smooth],
       group.shown.over !== null && ["over", live.encoded(group.shown.over)],
-      some((plot) => plot.differs) && ["difference", 1],
+      some(({ pair }) => pair) && group.shown.difference !== null && ["difference", Number(group.shown.difference)],
       group.pin !== null && ["pin", group.pin],
       zoomed && !group.linked && ["linked", 0],
     ];

@@ -50,11 +50,11 @@
     return { button, show };
   }
 
-  /** Switches between the lines of two series and their difference; there where two are shown. */
+  /** Shows the difference of two series below them; there where two are shown. */
   function differenceButton(group) {
     const button = toolButton("a\u2212b", "Difference of the two series shown", () => group.toggleDifference());
     const show = () => {
-      button.setAttribute("aria-pressed", group.plots.some(({ differs }) => differs));
+      button.setAttribute("aria-pressed", group.plots.some(({ strip }) => strip));
       button.hidden = !group.plots.some(({ pair }) => pair);
     };
     return { button, show };
@@ -316,8 +316,8 @@
   /** The plot as it is shown, with its title and a legend above. */
   function exportView(plot) {
     const { figure } = plot;
-    const { width, height } = plot.room;
-    const room = { width: Math.max(640, Math.round(width)), height: Math.round(height), narrow: false };
+    const { width, height, strip } = plot.room;
+    const room = { strip, width: Math.max(640, Math.round(width)), height: Math.round(height), narrow: false };
     const rgb = (colour, faded) => {
       const ink = tokenValue(figure, colour.slice(4, -1));
       return faded ? ink.replace(/^rgb\((.*)\)$/, "rgba($1, 0.25)") : ink;
@@ -328,7 +328,7 @@
     const limit = room.width + left + right;
     const foot = { x: 0, limit, fontSize: FINE, fontWeight: 400, fill: "var(--rg-muted)" };
     const origin = originOf(plot, limit);
-    origin.forEach((text, at) => words.push({ ...foot, y: high + top + room.height + bottom + FOOT * (at + 1), text }));
+    origin.forEach((text, at) => words.push({ ...foot, y: high + top + room.height + strip + bottom + FOOT * (at + 1), text }));
     for (const row of [...words, ...swatches]) {
       row.x -= left;
       row.y -= high + top;
@@ -381,7 +381,7 @@
     let y = 14;
     const subtitle = said(".rg-subtitle");
     if (subtitle) words.push(word(subtitle, 0, (y += 20), { fill: "var(--rg-muted)" }));
-    if (plot.differs || !plot.payload.ends.length) {
+    if (!plot.payload.ends.length) {
       const ruler = rulerOf(plot.figure, 13);
       let x = width;
       for (const { label, colour, dash, shape } of plot.visible) {

@@ -10,7 +10,6 @@
   const ROOM = 0.06; // of the values that y is fitted to, above and below them
   const FLAT = 1e-6; // of the y axis, under which values are one
   const inPoints = (words) => words.replace(/%$/, " points"); // a difference of percentages
-  const WITHOUT_PERCENT = "replace(datum.label, '%', '')"; // its axis title names the unit
   const POINTS = ["means", "runs"]; // data sets that stay as they are when axes change
 
   /** Nothing is ever loaded; links of an author's chart may lead elsewhere. */
@@ -99,15 +98,12 @@
     }
 
     said(value, one, digits) {
-      const shown = this.differs ? { significant: 1, ...digits } : digits;
-      const words = `${this.read(value, one, shown)}${this.axisOf(one).unit ?? ""}`;
-      return this.differs ? live.signed(value, inPoints(words)) : words;
+      return `${this.read(value, one, digits)}${this.axisOf(one).unit ?? ""}`;
     }
 
     /** A difference of two values of a series, with its sign. */
     saidDifference(value, one, digits) {
-      const words = this.said(value, one, { significant: 1, ...digits });
-      return this.differs ? words : live.signed(value, inPoints(words));
+      return live.signed(value, inPoints(this.said(value, one, { significant: 1, ...digits })));
     }
 
     /** The ends of a value's interval, with its digits and no unit. */
@@ -122,9 +118,16 @@
       return pair.length === 2 && this.given.comparable ? pair : null;
     }
 
-    /** Whether the difference of two series stands in place of their lines. */
-    get differs() {
-      return this.group.shown.difference && this.pair !== null;
+    /** The difference of the two series shown, which is drawn below them; null where it is not. */
+    get strip() {
+      const { pair, data, payload } = this;
+      if (!pair || !(this.group.shown.difference ?? payload.strip)) return null;
+      const keys = pair.map(({ key }) => key).join();
+      if (this.derived?.keys !== keys || this.derived.data !== data) {
+        const shown = data.series.filter((one) => this.group.shows(one.name));
+        this.derived = { keys, data, strip: live.subtract(data, shown, payload.y) };
+      }
+      return this.derived.strip;
     }
 
     /** The weight of the reader's smoothing; null where it is as the author has it. */
@@ -134,25 +137,13 @@
     }
 
     /** The figure's own data, or as the reader smooths them. */
-    get base() {
+    get data() {
       const { weight, given } = this;
       if (weight === null) return given;
       if (this.redone?.weight !== weight || this.redone.given !== given) {
         this.redone = { weight, given, data: live.smoothed(given, weight) };
       }
       return this.redone.data;
-    }
-
-    /** What is drawn: lines, or a difference of two. */
-    get data() {
-      const { base } = this;
-      if (!this.differs) return base;
-      const keys = this.pair.map(({ key }) => key).join();
-      if (this.derived?.keys !== keys || this.derived.base !== base) {
-        const pair = base.series.filter((one) => this.group.shows(one.name));
-        this.derived = { keys, base, data: live.subtract(base, pair) };
-      }
-      return this.derived.data;
     }
 
     get runs() {
@@ -172,12 +163,11 @@
 
     /** Whether the y axis is a log axis: the author's choice, or the reader's where the values allow it. */
     get log() {
-      const given = this.payload.y.scale === "log" && !this.differs;
+      const given = this.payload.y.scale === "log";
       return this.data.positive ? (this.group.shown.log ?? given) : given;
     }
 
     get visible() {
-      if (this.differs) return this.data.series;
       return this.data.series.filter((one) => this.group.shows(one.name));
     }
 
@@ -211,7 +201,6 @@
 
     /** The whole y axis: the reader may have asked for a log axis, or for all values. */
     wholeY() {
-      if (this.differs) return this.differenceY();
       const { y } = this.payload;
       if (this.log === (y.scale === "log") && !(y.auto && !this.group.shown.fit)) return y;
       const values = this.data.values;
@@ -225,31 +214,25 @@
       return { ...y, scale: "linear", domain: [low - room, high + room] };
     }
 
-    /** The y axis of a difference, which always shows 0. */
-    differenceY() {
-      const { series, values } = this.data;
-      const ends = [Math.min, Math.max].map((pick) => values.reduce((a, b) => pick(a, b), 0));
-      const room = (ends[1] - ends[0]) / 25 || 1;
-      const unit = this.payload.y.format?.endsWith("%") ? " (percentage points)" : "";
-      return { ...this.payload.y, scale: "linear", title: `${series[0].name}${unit}`, domain: [ends[0] - room, ends[1] + room] };
-    }
-
     /** Choose the y axis, and measure what is there for it. */
     settle() {
       this.y = this.chooseY();
+      const high = this.payload.height + (this.strip ? live.STRIP : 0);
+      if (!document.fullscreenElement) this.still.style.height = `${high}px`;
       this.room = this.measure();
     }
 
     /** The room there is: fractions of a pixel count, or the live view would stand beside the still one. */
     measure() {
-      const { width, height } = this.surface.getBoundingClientRect();
+      const { width, height: whole } = this.surface.getBoundingClientRect();
+      const strip = this.strip ? live.STRIP : 0;
       const narrow = getComputedStyle(this.still).getPropertyValue("--rg-narrow").trim() === "1";
-      return { width, height, narrow };
+      return { width, height: whole - strip, strip, narrow };
     }
 
     /** Names at the line ends: where the still picture has them, or where the lines now end. */
     ends({ height, narrow }) {
-      if (narrow || this.differs) return [];
+      if (narrow) return [];
       const { x, y, payload } = this;
       if (!this.group.domain && this.weight === null && y === payload.y && height === payload.height) return payload.ends;
       const found = payload.ends.flatMap(({ text }) => {
@@ -265,7 +248,7 @@
     }
 
     /** The view's signals for a room; ``ink`` makes a colour of a series' own and of whether it is faded. */
-    signals({ width, height, narrow }, ink) {
+    signals({ width, height, strip, narrow }, ink) {
       const { payload: given, x, y } = this;
       const series = this.data.series;
       const xAxis = this.group.domain ? live.freshTicks(x, Math.max(3, width / 90)) : x;
@@ -293,7 +276,7 @@
         colours: series.map((one) => ink(one.colour, !this.visible.includes(one))),
         dashes: series.map((one) => one.dash),
         shapes: series.map((one) => one.shape),
-        margins: narrow && !right ? { ...given.margins, right: 16 } : given.margins,
+        margins: { ...given.margins, bottom: given.margins.bottom + strip, ...(narrow && !right && { right: 16 }) },
         clip: given.clip || Boolean(this.group.domain) || y !== given.y,
       };
     }
@@ -317,7 +300,8 @@
       const { data, payload } = this;
       const key = (name) => data.series.find((one) => one.name === name).key;
       const made = {
-        excluding: () => (this.differs ? live.listExcluding(data.series[0]) : []),
+        strip_paths: () => live.stripPaths(this.strip, this.x, room, payload.symbols),
+        strip_points: () => live.stripPoints(this.strip, this.x, payload.symbols),
         means: () => data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
         runs: () => data.runPoints((one) => this.runsOf(one)),
         ends: () => this.ends(room).map((end) => ({ series: key(end.text), dx: NEAR, ...end })),
@@ -340,7 +324,7 @@
         return this.runsOf(one).map(({ steps, values }) => live.tracePath(steps, values, x, y, room));
       }
       if (kind === "bands") {
-        if (!this.band || !one.low) return [];
+        if (!this.band || !one.low || one.bars) return []; // bars are rows of means
         // A band that extends below the domain of a log axis starts at the bottom of the plot.
         const low = y.scale === "log" ? one.low.map((end) => (end === null ? null : Math.max(end, y.domain[0]))) : one.low;
         return [live.traceBand(one.steps, low, one.high, x, y, room)];
@@ -351,7 +335,6 @@
 
     /** Reference lines and annotations that the axes now show, with their words where they have room. */
     marks(room) {
-      if (this.differs) return { references: [], annotations: [] };
       const { x, y, payload } = this;
       const shown = (axis, value) => value === null || live.within(axis, value);
       const rows = (given) =>
@@ -383,12 +366,7 @@
       const { payload } = this;
       const spec = compiled(payload);
       const signals = this.signals(room, ink);
-      if (this.differs) {
-        spec.data.push({ name: "excluding" });
-        spec.marks.unshift(...live.excludingMarks(this.data.series[0].colour));
-        const ticks = spec.axes.find(({ scale, title }) => scale === "y" && title);
-        ticks.encode = { ...ticks.encode, labels: { ...ticks.encode?.labels, update: { text: { signal: WITHOUT_PERCENT } } } };
-      }
+      if (this.strip) live.addStrip(spec, this.strip);
       if (this.weight && !payload.right && !this.given.series.some(({ raw }) => raw)) {
         spec.data.push({ name: "reader_raw_paths" });
         spec.marks.unshift(live.rawMarks());
@@ -402,7 +380,7 @@
     /** What a view is built for: another kind of y axis or of lines needs another one. */
     get mode() {
       const { payload, log, weight } = this;
-      return `${payload.x.title} ${log} ${this.differs && this.data.series[0].name} ${Boolean(weight)}`;
+      return `${payload.x.title} ${log} ${this.strip?.name} ${this.strip ? weight : Boolean(weight)}`;
     }
 
     /** Build the view; a change of its mode builds it again. The first time, in parts that block nothing for long. */
