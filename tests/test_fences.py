@@ -292,7 +292,7 @@ CONFIG = {"lang": ["en"], "separator": r"[\s\-]+", "prebuild_index": False}
 def write_scripts(docs: list[dict[str, str]]) -> dict[str, str]:
     """Return the scripts for these documents, with the settings MkDocs writes."""
     escaped = [doc | {"title": escape(doc["title"])} for doc in docs]
-    return dict(make_index_scripts({"config": CONFIG, "docs": escaped}))
+    return dict(make_index_scripts({"config": CONFIG, "docs": escaped}, ()))
 
 
 def read_scripts(scripts: dict[str, str]) -> tuple[dict[str, Any], list[dict[str, str]]]:
