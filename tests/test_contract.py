@@ -140,7 +140,7 @@ def test_every_curve_says_what_it_is(pages: dict[str, ET.Element]) -> None:
         for word in ("and", "mooth", "Source"):
             assert word in said, (folder, word, said)
         # What the input gives with an interval of its own may be one run or many.
-        assert "run" in said or "given by the input" in said, (folder, said)
+        assert "run" in said or "as supplied" in said, (folder, said)
 
 
 def test_every_figure_has_its_files(example_site: Path, pages: dict[str, ET.Element]) -> None:
@@ -405,9 +405,10 @@ def test_every_page_has_a_strict_policy(pages: dict[str, ET.Element]) -> None:
 
 
 def test_a_page_of_figures_is_light(example_site: Path) -> None:
-    """No page passes 90 kB, and all scripts together do not pass 310 kB, both compressed."""
+    """No page passes 90 kB, a review with its fonts 95, and all scripts together 310 kB, each compressed."""
     for path in sorted(example_site.rglob("*.html")):
-        assert len(gzip.compress(path.read_bytes(), 9)) <= 90_000, path
+        most = 95_000 if path.name == "example-review.html" else 90_000
+        assert len(gzip.compress(path.read_bytes(), 9)) <= most, path
     scripts = b"".join(path.read_bytes() for path in sorted((example_site / "assets").rglob("*.js")))
     assert len(gzip.compress(scripts, 9)) <= 310_000
 

@@ -326,11 +326,9 @@ def _list_warnings(statement: Statement, page: Page) -> Iterator[Diagnostic]:
         said, step = judgement.found, '"reportgen fix --write" writes it anew'
     elif binding.kind == "value":
         said = f'"{binding.words}" but {judgement.found}'
-        written = '"reportgen fix --write" writes'
+        written = "Write" if page.variables else '"reportgen fix --write" writes'  # what is read is made
         if binding.in_notebook:
             written = "In Jupyter, write"
-        elif page.variables:  # what is read is not what is written
-            written = "Write"
         step = f'{written} "{judgement.repaired}"' if judgement.repaired else ""
     else:
         said = f'"{binding.words}" is not so: {judgement.found}'
