@@ -144,6 +144,26 @@ def test_the_package_for_latex_has_commands_of_the_kernel_alone(tmp_path: Path) 
     assert not re.search(r"[^\x20-\x7e\n]", text)
 
 
+def test_the_workflow_names_new_numbers_that_nobody_bound(tmp_path: Path) -> None:
+    """In a pull request, whose merge commit follows its base: 4 of 5 new numbers are not enough."""
+    write_starter(tmp_path)
+    workflow = yaml.safe_load((tmp_path / ".github/workflows/pages.yml").read_text("utf-8"))
+    ran = [step.get("run", "") for step in workflow["jobs"]["build"]["steps"]]
+    words = next(one for one in ran if "--new" in one).split()[1:]
+    assert words[:5] == ["check", "--format", "github", "--new", "HEAD^1"]
+    git(tmp_path, "init", "--quiet")
+    for command in (("add", "-A"), ("commit", "--quiet", "--message", "All")):
+        git(tmp_path, *command)
+    page = tmp_path / "content/first-benchmark.md"
+    bound = "[0.75]{value=\"final('new method')\"}"
+    page.write_text(f"{page.read_text('utf-8')}\n{', '.join([bound] * 4)} and 0.75.\n", "utf-8")
+    git(tmp_path, "commit", "--quiet", "--all", "--message", "Say more")
+    done = call(tmp_path, *words)
+    assert (done.returncode, "4 of 5 numbers are bound, less than 95%" in done.stdout) == (1, True)
+    page.write_text(page.read_text("utf-8").replace("and 0.75.", f"and {bound}."), "utf-8")
+    assert call(tmp_path, *words).returncode == 0
+
+
 def test_no_workflow_gives_rights_to_a_pull_request(complete: dict[str, str]) -> None:
     """What runs the code of a pull request may only read, and what may do more checks none of it out."""
     assert len(complete) == 4
