@@ -95,12 +95,15 @@ def test_real_reports_are_published_byte_for_byte(tmp_path: Path) -> None:
     )
     assert {path.removeprefix("pr/12/") for path in published if path.startswith("pr/")} == {
         *("index.html", "new/index.html", "other/index.html", "assets/reportgen/preview.css"),
+        *("llms.txt", "new/index.md", "other/index.md"),
         *(f"figures/other/other-accuracy.{end}" for end in ("svg", "csv", "vl.json", "pdf")),
     }
     page = published["pr/12/other/index.html"]
     for address in (b"../../../js/theme.js", b"../figures/other/other-accuracy.csv", b"../new/"):
         assert b'"' + address + b'"' in page
     assert b'"../../figures/index/accuracy.csv"' in published["pr/12/index.html"]
+    # So do links of Markdown: to main where only main has the file.
+    assert all(link in published["pr/12/llms.txt"] for link in (b"](../../index.md)", b"](new/index.md)"))
 
     record = read_record(tmp_path)
     assert record["previews"][0]["changed"] == ["new/", "other/"]

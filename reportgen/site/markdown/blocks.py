@@ -148,6 +148,8 @@ def _sort_values(value: object, path: str = "") -> _Sorted:
     if isinstance(value, dict):
         single, lists = dict[str, str](), dict[str, list[Any]]()
         for name, inner in value.items():
+            if name == "protocol":  # the caption has it
+                continue
             texts, more = _sort_values(inner, f"{path}.{name}" if path else name)
             single |= texts
             lists |= more
