@@ -220,7 +220,8 @@ def _is_cued(fact: Fact, kinds: set[str], number: FoundNumber, clause: str, topi
     )
     said = near or (around if len({name.removesuffix("_step") for name in around}) == 1 else set())
     if fact.name == "score":
-        return not said - {"score"}
+        is_named = any(_find_name(name, number.sentence) for name in topic.names)
+        return not said - {"score"} and (not number.is_cell or is_named or "score" in near | around)
     if fact.name in {"at", "gap"}:
         steps = _STEPS.findall(clause) or _STEPS.findall(number.sentence)
         is_there = [float(one.replace(",", "")) for one in steps] == [fact.step]
