@@ -175,7 +175,7 @@ def _print_observations(found: Sequence[Observation], runs: str, count: int) -> 
 def _find_facts(
     words: str, sources: Sequence[str], found: Sequence[Fact], subject: Subject
 ) -> tuple[Fact, ...]:
-    from reportgen.claims.finding import Topic, rank_facts
+    from reportgen.draft.finding import Topic, rank_facts
 
     topic = Topic(None, (*sources, subject.scale.metric), subject.series, tuple(found), subject.scale)
     calls = {fact.call: fact for fact in found}

@@ -115,6 +115,7 @@ class FoundNumber(Struct, frozen=True):
     words: str
     sentence: str
     place: int  # of the number in the sentence
+    is_cell: bool = False  # of a table: the sentence is made of its row and column
 
 
 _LONGEST: Final = 2_000  # characters of a sentence; what is longer is none
@@ -154,5 +155,30 @@ def find_numbers(prose: str) -> Iterator[FoundNumber]:
             ):
                 continue
             first = match.start() + len(match[0]) - len(match[0].lstrip())
-            yield FoundNumber(start + first, start + first + len(words), words, sentence, first)
+            place, said = start + first, _name_cell(prose, start)
+            whole, at = f"{said}{sentence}", len(said) + first
+            yield FoundNumber(place, place + len(words), words, whole, at, bool(said))
         start = end
+
+
+_MOST_ROWS: Final = 200  # below its head, in which a cell knows its column
+
+
+def _name_cell(prose: str, start: int) -> str:
+    """Return row and column of a cell of a table in Markdown, ``"MEL, final score: "``, or nothing."""
+    line = prose.rfind("\n", 0, start) + 1
+    row = prose[line:start]
+    column = row.count("|")
+    if not row.lstrip(" \t>").startswith("|"):
+        return ""
+    for _ in range(_MOST_ROWS):
+        above = prose.rfind("\n", 0, line - 1) + 1
+        if not line or not prose[above:line].lstrip(" \t>").startswith("|"):
+            break
+        line = above
+    head = prose[line : prose.find("\n", line)].split("|")
+    names = (row.split("|")[1] if column > 1 else "", head[column] if column < len(head) else "")
+    # A capital at the start of a cell makes no name.
+    words = [name.strip(" *_") for name in names]
+    words = [word[:1].lower() + word[1:] if word[1:2].islower() else word for word in words]
+    return f"{', '.join(filter(None, words))}: "

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.claims.finding import Match, Topic, list_matches
 from reportgen.claims.vocabulary import FactError, collect_facts
 from reportgen.core.errors import Diagnostics, SourceLocation
 from reportgen.core.model import CurveRequest
 from reportgen.draft.blocks.draw_inputs import make_subject
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
+from reportgen.draft.finding import Match, Topic, list_matches
 from reportgen.narrative.prose import hide_all_but_prose, is_own_text
 from reportgen.narrative.topics import find_topics, iterate_topics
 

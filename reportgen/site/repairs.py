@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from reportgen.claims.finding import Candidate, Match
     from reportgen.core.statements import Statement
+    from reportgen.draft.finding import Candidate, Match
     from reportgen.draft.unbound import PageNumbers
     from reportgen.settings.inputs import Page
 

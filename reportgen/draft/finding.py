@@ -8,6 +8,7 @@ There is no language model, so a sentence that says it otherwise is left to its 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -219,7 +220,8 @@ def _is_cued(fact: Fact, kinds: set[str], number: FoundNumber, clause: str, topi
     )
     said = near or (around if len({name.removesuffix("_step") for name in around}) == 1 else set())
     if fact.name == "score":
-        return not said - {"score"}
+        is_named = any(_find_name(name, number.sentence) for name in topic.names)
+        return not said - {"score"} and (not number.is_cell or is_named or "score" in near | around)
     if fact.name in {"at", "gap"}:
         steps = _STEPS.findall(clause) or _STEPS.findall(number.sentence)
         is_there = [float(one.replace(",", "")) for one in steps] == [fact.step]
@@ -250,39 +252,36 @@ def _find_series(number: FoundNumber, clause: str, place: int, topic: Topic) -> 
     list, too.
     """
     stop = number.place + len(number.words)
+    named = _find_names(number.sentence, topic.series)
     if match := _FOR.match(number.sentence, stop):
-        for name in topic.series:
-            found = _compile_name(name).match(number.sentence, match.end())
-            if found and (not match["open"] or number.sentence[found.end() :].startswith(")")):
+        for (start, end), name in named:
+            if start == match.end() and (not match["open"] or number.sentence[end : end + 1] == ")"):
                 return name
     listed = _find_listed(number, topic)
     if listed is not None:
         return listed
-    places = sorted(
-        (match.start(), name) for name in topic.series for match in _compile_name(name).finditer(clause)
-    )
-    before = [name for at, name in places if at < place]
-    behind = {name for at, name in places if at > place}
+    places = _find_names(clause, topic.series)
+    before = [name for (at, _), name in places if at < place]
+    behind = {name for (at, _), name in places if at > place}
     if before:
         return before[-1] if len(set(before)) == 1 else ""
     if behind:
         return behind.pop() if len(behind) == 1 else ""
-    named = [name for name in topic.series if _find_name(name, number.sentence)]
-    return named[0] if len(named) == 1 else ""
+    return named[0][1] if len({name for _, name in named}) == 1 else ""
 
 
 def _find_listed(number: FoundNumber, topic: Topic) -> str | None:
     """Return which of several joined series a number of as many is about; empty if there are not as many."""
     sentence = number.sentence
-    patterns = ((_compile_name(name), name) for name in topic.series)
-    names = sorted((one.span(), name) for pattern, name in patterns for one in pattern.finditer(sentence))
+    names = _find_names(sentence, topic.series)
     spans = [one.span() for one in NUMBER.finditer(sentence) if re.search(r"\d", one[0])]
-    numbers = next(one for one in _join(spans, sentence) if one[0][0] <= number.place < one[-1][1])
+    joined = (one for one in _join(spans, sentence) if one[0][0] <= number.place < one[-1][1])
+    numbers = next(joined, [(number.place, number.place + 1)])
     before = [span for span, _ in names if span[0] < numbers[0][0]]
     group = _join(before, sentence)[-1] if before else []
     if len(group) == 1 or not group:
         return None
-    index = next(at for at, span in enumerate(numbers) if span[0] <= number.place < span[1])
+    index = sum(span[1] <= number.place for span in numbers)
     return dict(names)[group[index]] if len(group) == len(numbers) else ""
 
 
@@ -364,8 +363,15 @@ def _find_name(name: str, text: str) -> bool:
     return _compile_name(name).search(text) is not None
 
 
+@lru_cache(maxsize=64)
+def _find_names(text: str, names: tuple[str, ...]) -> tuple[tuple[tuple[int, int], str], ...]:
+    """Return the places of names in a text, in order; those of a sentence serve every candidate."""
+    return tuple(sorted((one.span(), name) for name in names for one in _compile_name(name).finditer(text)))
+
+
+@lru_cache(maxsize=4096)
 def _compile_name(name: str) -> re.Pattern[str]:
-    """Return the pattern of a name, whose words may be joined otherwise; Python stores the last ones."""
+    """Return the pattern of a name, whose words may be joined otherwise."""
     words = r"[\s_-]+".join(map(re.escape, filter(None, re.split(r"[\s_]+", name))))
     return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
 
