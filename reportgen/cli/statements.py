@@ -29,10 +29,10 @@ from reportgen.core.terminal import clean_text, format_excerpt
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.claims.finding import Match
     from reportgen.cli.results import CheckedStatement, CheckResult, UnboundNumber
     from reportgen.core.errors import SourceLocation
     from reportgen.core.statements import Statement
+    from reportgen.draft.finding import Match
     from reportgen.draft.unbound import PageNumbers
     from reportgen.settings.inputs import Page
     from reportgen.site.checking import Check

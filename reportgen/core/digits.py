@@ -130,6 +130,10 @@ _NAMED: Final = re.compile(
     r"|top|level|no\.?|#)\s*|\[\s*|[\[(]\s*[\d.,%−-]+,\s*|±\s*)$",
     re.IGNORECASE,
 )
+# The level of an interval, and the power of a test.
+_LEVEL: Final = re.compile(
+    r"[ -](?:simultaneous |pointwise )?(?:CIs?|confidence|credible|interval|power)\b", re.IGNORECASE
+)
 _INTERVAL: Final = re.compile(r"\(\s*[+−-]?[\d.]+\s?%?\s*[,–]\s*[+−-]?[\d.]+\s?%?\s*\)")
 _SENTENCE: Final = re.compile(
     r"(?<=[.!?])[)\"'”*_]*\s+(?=[A-Z\[\"“*_(\\<])|\n\s*\n|\n(?=\s*(?:[-*+#]|\d+[.)])\s)|\|"
@@ -140,6 +144,7 @@ def find_numbers(prose: str) -> Iterator[FoundNumber]:
     """Yield the numbers of prose that could be facts, with their sentences.
 
     Whole numbers without a unit are counts, years, versions and sizes; only steps and percentages are not.
+    Levels of intervals are none, either.
     """
     start = 0
     for end in (*(match.end() for match in _SENTENCE.finditer(prose)), len(prose)):
@@ -152,6 +157,7 @@ def find_numbers(prose: str) -> Iterator[FoundNumber]:
                 or not re.search(r"\d", words)
                 or _NAMED.search(sentence[max(0, match.start() - 40) : match.start()])
                 or _INTERVAL.match(sentence, match.start() - 1)
+                or _LEVEL.match(sentence, match.end())
             ):
                 continue
             first = match.start() + len(match[0]) - len(match[0].lstrip())
