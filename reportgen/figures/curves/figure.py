@@ -305,7 +305,7 @@ def _add_strip(plot: Plot, difference: Curve) -> Plot:
         margins=own,
         height=STRIP_HEIGHT,
         symbols=False,
-        clip=True,
+        clip=plot.clip,
         band="ci" if np.isfinite(low).any() else "none",
         references=(Mark("", y=0.0),),
     )
