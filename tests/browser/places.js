@@ -9,12 +9,13 @@
     .filter((node) => box(node).width > 0)
     .map((node) => [node.textContent, ...place(node)])
     .sort((a, b) => a[0].localeCompare(b[0]) || a[1] - b[1] || a[2] - b[2]);
-  const alive = ".lines_marks path, .right_lines_marks path, .role-axis-grid line";
-  const lines = all(shown, ".rg-line, .rg-grid line", alive);
+  const strip = ".strip_marks path[stroke]:not([stroke='none'])";
+  const alive = `.lines_marks path, .right_lines_marks path, ${strip}, .role-axis-grid line`;
+  const lines = all(shown, ".rg-line:not([d='']), .rg-grid line", alive);
   const leaders = all(shown, ".rg-ends path, .rg-ends line", ".leaders_marks line, .early_marks line")
     .filter((node) => node.getClientRects().length);
   const around = [...figure.querySelectorAll(".rg-title, .rg-subtitle, .rg-plot, .rg-summary, .rg-data")];
-  const parts = figure.id === "passk" ? [".rg-band", ".bands_marks path"] : [".none", ".none"];
+  const parts = figure.id === "passk" ? [".rg-band:not([stroke])", ".bands_marks path"] : [".none", ".none"];
   const symbols = figure.id === "passk" ? [".rg-symbols use", ".points_marks path"] : [".none", ".none"];
   const rows = [
     ...lines.map((node) => [node.localName === "line" ? "grid" : "", ...place(node)]),

@@ -296,20 +296,20 @@ def _add_strip(plot: Plot, difference: Curve) -> Plot:
         unknown = np.full(values.size, np.nan)
         sure = {"low": np.where(open_ends, np.nan, low), "high": np.where(open_ends, np.nan, high)}
         lines.append(replace(line, values=unknown, **sure))
-    own, left = plot.margins, compute_margins(y, ()).left
+    margins = replace(plot.margins, left=max(plot.margins.left, compute_margins(y, ()).left))
     strip = Plot(
         id=f"{plot.id}-difference",
         x=plot.x,
         y=y,
         lines=tuple(lines),
-        margins=own,
+        margins=margins,
         height=STRIP_HEIGHT,
         symbols=False,
-        clip=True,
+        clip=plot.clip,
         band="ci" if np.isfinite(low).any() else "none",
         references=(Mark("", y=0.0),),
     )
-    return replace(plot, strip=strip, margins=replace(own, left=max(own.left, left)))
+    return replace(plot, strip=strip, margins=margins)
 
 
 def _describe_strip(plot: Plot) -> str:

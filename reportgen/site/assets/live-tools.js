@@ -323,12 +323,12 @@
       return faded ? ink.replace(/^rgb\((.*)\)$/, "rgba($1, 0.25)") : ink;
     };
     const spec = plot.filledSpecification(room, rgb);
-    const { left, right, top, bottom } = plot.payload.margins;
+    const { left, right, top, bottom } = spec.signals.find(({ name }) => name === "margins").value;
     const { words, swatches, high } = heading(plot, room.width + left + right);
     const limit = room.width + left + right;
     const foot = { x: 0, limit, fontSize: FINE, fontWeight: 400, fill: "var(--rg-muted)" };
     const origin = originOf(plot, limit);
-    origin.forEach((text, at) => words.push({ ...foot, y: high + top + room.height + strip + bottom + FOOT * (at + 1), text }));
+    origin.forEach((text, at) => words.push({ ...foot, y: high + top + room.height + bottom + FOOT * (at + 1), text }));
     for (const row of [...words, ...swatches]) {
       row.x -= left;
       row.y -= high + top;

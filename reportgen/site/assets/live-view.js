@@ -227,7 +227,7 @@
       const { width, height: whole } = this.surface.getBoundingClientRect();
       const strip = this.strip ? live.STRIP : 0;
       const narrow = getComputedStyle(this.still).getPropertyValue("--rg-narrow").trim() === "1";
-      return { width, height: whole - strip, strip, narrow };
+      return { width, height: Math.max(0, whole - strip), strip, narrow };
     }
 
     /** Names at the line ends: where the still picture has them, or where the lines now end. */
