@@ -262,13 +262,15 @@ def _draw_strip(drawing: _Drawing, above: Plot) -> Iterator[str]:
     yield f'<svg class="rg-below" y="{top}" width="100%" height="{strip.height}" overflow="visible">'
     yield from drawing.draw_ground()
     yield from drawing.draw_lines(make_line_paths(strip, drawing.width))
-    line = strip.lines[0]
+    line, points = strip.lines[0], {"bg": "", "muted": ""}  # by what they are filled with
     excludes = (line.low > 0) | (line.high < 0)
     rows = zip(line.steps.tolist(), line.values.tolist(), excludes.tolist(), strict=True)
     for step, value, filled in rows if above.symbols else ():
         if 0 <= position(strip.x, step) <= 1 and math.isfinite(value):
-            at = f'cx="{format_position(strip.x, step)}" cy="{drawing.format_pixel(value)}" r="3"'
-            yield f'<circle {at} stroke="var(--rg-muted)" fill="var(--rg-{"muted" if filled else "bg"})"/>'
+            at = f'cx="{format_position(strip.x, step)}" cy="{drawing.format_pixel(value)}"'
+            points["muted" if filled else "bg"] += f'<circle {at} r="3"/>'
+    for fill, drawn in points.items():
+        yield f'<g stroke="var(--rg-muted)" fill="var(--rg-{fill})">{drawn}</g>' if drawn else ""
     yield "</svg>"
 
 
