@@ -327,6 +327,7 @@ ANSWERS: Final = {
     "fix": ("fix", 0, "fix -f no.yml"),
     "bind": ("bind", 0, "bind -f no.yml"),
     "facts": ("facts runs --find 0.82", 0, "facts nothing"),
+    "skills": ("skills add", 0, "skills add --to data/runs.csv"),
     "plan": ("plan answers", 0, "plan runs"),
     "review": ("review site site", 0, "review nothing"),
     "publish": ("publish --main site --to public", 0, "publish --main data --to public"),

@@ -326,7 +326,9 @@ class Assembly:
             return self._place(unchanged, page, site)
         html = quote_marks(html)
         markdown = name_markdown(page.url.rpartition("/")[2])
-        alternate = f'<link rel="alternate" type="text/markdown" href="{markdown}">'
+        # Material loads a sitemap for each link whose rel is this word alone, without the space.
+        rel = "alternate" if '<div class="rg-page">' in html else "alternate "
+        alternate = f'<link rel="{rel}" type="text/markdown" href="{markdown}">'
         html = html.replace("</head>", f"{alternate}\n</head>", 1)
         drafted, statements = self._pages.get(path), self.report.statements.get(path, ())
         blocks = drafted.blocks if drafted else ()
