@@ -21,6 +21,7 @@ from reportgen.archive.publishing.feed_formats import (
     write_json_feed,
 )
 from reportgen.core import __version__
+from reportgen.site.markdown.blocks import clean
 
 if TYPE_CHECKING:
     from reportgen.hub.entries import Hub, HubEntry
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1
 RECORD: Final = "hub.json"
+LIST: Final = "llms.txt"
+_LONGEST_LIST: Final = 50_000  # characters, as of a report's own: programs cut what is longer
 
 
 def make_titles(hub: Hub) -> bytes:
@@ -44,6 +47,22 @@ def make_titles(hub: Hub) -> bytes:
     for char in "<\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return f"window.reportgenHub={text};\n".encode()
+
+
+def make_list(hub: Hub) -> bytes:
+    """Make ``llms.txt``: a line for each report, newest first, which leads to its own list of pages."""
+    about = clean(hub.settings.description or "") or "Reports of runs and evaluations, drawn from their data."
+    head = f"# {clean(hub.settings.title)}\n\n> {about}\n\n## Reports\n\n"
+    more = f"\nThese are the newest; {RECORD} names all reports.\n"
+    room, lines = _LONGEST_LIST - len(head) - len(more), list[str]()
+    for one in hub.newest:
+        title = clean(hub.published[one.name].title)
+        line = f"- [{title}]({quote(one.folder)}{LIST})\n"
+        if (room := room - len(line)) < 0:
+            lines.append(more)
+            break
+        lines.append(line)
+    return "".join([head, *lines]).encode()
 
 
 def make_feeds(hub: Hub) -> dict[str, bytes]:

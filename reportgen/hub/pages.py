@@ -17,7 +17,7 @@ from reportgen.core.cache import get_stamp
 from reportgen.core.words import format_count, join_names, keep_together
 from reportgen.hub.comparing import describe_scores
 from reportgen.hub.entries import VERSIONS
-from reportgen.hub.listings import RECORD, make_feeds, make_record, make_titles
+from reportgen.hub.listings import LIST, RECORD, make_feeds, make_list, make_record, make_titles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ def make_files(hub: Hub, known: Mapping[str, str]) -> MadeFiles:
     """Make all files of a hub but those of its reports; ``known`` are digests of the pages that it has."""
     feeds = make_feeds(hub)
     made = MadeFiles(known, {**dict(_list_assets()), ".nojekyll": b"", **feeds})
-    made.content |= {_TITLES: make_titles(hub), RECORD: make_record(hub)}
+    made.content |= {_TITLES: make_titles(hub), RECORD: make_record(hub), LIST: make_list(hub)}
     names = sorted(feeds)
     made.add_page("index.html", hub, "index.html", "", {"feeds": names, **_describe_index(hub)})
     for team, entries in hub.teams.items():

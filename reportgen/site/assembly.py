@@ -38,7 +38,7 @@ from reportgen.site.fragments import (
     render_block,
     render_view,
 )
-from reportgen.site.markdown.pages import MarkdownPages, name_markdown
+from reportgen.site.markdown.pages import MarkdownPages, add_markdown_link
 from reportgen.site.navigation import locate_tags
 from reportgen.site.outputs import (
     describe_accepted,
@@ -324,12 +324,7 @@ class Assembly:
         path = page.file.src_uri
         if unchanged := store and store.get_html(path):
             return self._place(unchanged, page, site)
-        html = quote_marks(html)
-        markdown = name_markdown(page.url.rpartition("/")[2])
-        # Material loads a sitemap for each link whose rel is this word alone, without the space.
-        rel = "alternate" if '<div class="rg-page">' in html else "alternate "
-        alternate = f'<link rel="{rel}" type="text/markdown" href="{markdown}">'
-        html = html.replace("</head>", f"{alternate}\n</head>", 1)
+        html = add_markdown_link(quote_marks(html), page.url)
         drafted, statements = self._pages.get(path), self.report.statements.get(path, ())
         blocks = drafted.blocks if drafted else ()
         if drafted and drafted.front_matter.date:

@@ -165,6 +165,14 @@ class MarkdownPages:
         return words if len(words) <= _LONGEST_LINE else f"{words[: _LONGEST_LINE - 1].rstrip()}…"
 
 
+def add_markdown_link(html: str, url: str) -> str:
+    """Return a page with a link in its head to its Markdown."""
+    # Material loads a sitemap for each link whose rel is this word alone, without the space.
+    rel = "alternate" if '<div class="rg-page">' in html else "alternate "
+    link = f'<link rel="{rel}" type="text/markdown" href="{name_markdown(url.rpartition("/")[2])}">'
+    return html.replace("</head>", f"{link}\n</head>", 1)
+
+
 def _link(folder: str, path: str) -> str:
     return quote(posixpath.relpath(path, folder or "."))
 
