@@ -89,7 +89,14 @@ def test_only_files_of_a_changed_report_are_written(folder: Path) -> None:
     assert (code, "1 changed (one)" in said) == (0, True)
     assert find_written(folder, before) == {
         *("r/one/index.html", "r/one/report.json"),
-        *("index.html", "team-red.html", "benchmark-contest.html", "search/titles.js", "hub.json"),
+        *(
+            "index.html",
+            "team-red.html",
+            "benchmark-contest.html",
+            "search/titles.js",
+            "llms.txt",
+            "hub.json",
+        ),
         *("feed.xml", "feed.json"),
     }
     assert files_below(folder / "public/r/one") == changed
@@ -110,7 +117,7 @@ def test_an_added_report_leaves_the_others(folder: Path) -> None:
     written = find_written(folder, before)
     assert {path for path in written if path.startswith("r/")} == {f"r/three/{path}" for path in third}
     assert {path for path in written if not path.startswith("r/")} == {
-        *("index.html", "team-red.html", "search/titles.js", "hub.json", "feed.xml", "feed.json")
+        *("index.html", "team-red.html", "search/titles.js", "llms.txt", "hub.json", "feed.xml", "feed.json")
     }
 
 
