@@ -45,7 +45,7 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     extra: dict[str, Any] = {"right": _build_axis(plot.right)} if plot.right else {}
     return (
         extra
-        | ({"strip": True} if plot.strip else {})
+        | ({"strip": plot.strip.lines[0].name} if plot.strip else {})
         | {
             "x": _build_axis(plot.x),
             "y": _build_axis(plot.y),

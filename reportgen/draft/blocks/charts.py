@@ -215,12 +215,18 @@ def draw_curve_block(planned: PlannedBlock, settings: CurveSettings, inputs: Dra
 
 
 def _subtract_second(curve_set: CurveSet, spec: PlotSpec) -> Curve | None:
-    """Return the difference of two lines in their order; smoothed lines and log axes have none."""
+    """Return the difference of two lines, of the leader minus the other where that is known.
+
+    Otherwise they are in their order. Smoothed lines and log axes have no difference.
+    """
     from reportgen.statistics.curves.differences import subtract_second  # noqa: PLC0415 - computes
 
     if len(curve_set.curves) != 2 or curve_set.smooth or spec.y_scale == "log":  # noqa: PLR2004 - a pair
         return None
-    a, b = sort_curves(curve_set.curves, spec.order, lower_first=spec.higher_is_better is False)
+    lower_first = spec.higher_is_better is False
+    a, b = sort_curves(curve_set.curves, spec.order, lower_first=lower_first)
+    if curve_set.leads[int(lower_first)].pair == (b.series, a.series):
+        a, b = b, a
     return subtract_second(a, b, curve_set)
 
 

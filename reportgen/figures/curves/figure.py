@@ -279,17 +279,18 @@ def draw_curve(
 
 
 def _add_strip(plot: Plot, difference: Curve) -> Plot:
-    """Draw the first of two lines minus the second below them; of shares in percent, in points."""
+    """Draw the difference of two lines, as it is given, below them; of shares in percent, in points."""
     factor, unit = (100.0, " (points)") if plot.y.percent else (1.0, "")
     parts = (difference.values, difference.low, difference.high)
     values, low, high = (part * factor for part in parts)
     known = np.concatenate([values, low, high, [0.0]])
     known = known[np.isfinite(known)]
-    title = " \N{MINUS SIGN} ".join(line.name for line in plot.lines) + unit
+    names = [line.name for line in plot.lines]
+    title = " \N{MINUS SIGN} ".join(names[::-1] if names[1] == difference.series else names) + unit
     ends = float(known.min()), float(known.max())
     axes = (make_linear_axis(title, *ends, count=count, pad=_STRIP_PAD) for count in range(2, 10))
     y = next(axis for axis in axes if len(axis.ticks) > 1)
-    line = SeriesLine(title, None, difference.steps, values, low, high, difference.n)
+    line = SeriesLine(difference.series, None, difference.steps, values, low, high, difference.n)
     lines = [line]
     if not plot.symbols:  # a second band makes the first one darker
         open_ends = ~((low > 0) | (high < 0))

@@ -84,6 +84,7 @@
       });
       this.series = payload.series.map((given, i) => seriesOf(given, i, (given.runs ?? []).map(runOf)));
       this.comparable = payload.differences; // whether all series are of one metric
+      this.leader = payload.strip; // the name of the one from which another is subtracted, where that is known
       this.bounds = payload.bounds ?? [null, null]; // the smallest and largest possible value
       this.quantiles = payload.quantiles; // of Student's t by 1 / df, if bands are its intervals over runs
       this.hasRuns = this.series.some((one) => one.runs.length);
@@ -173,10 +174,11 @@
       return moved * share * (1 - share) * (most - least);
     }
 
-    /** The first of two series minus the second at a step, with Welch's interval as in compare_curves; null for other
+    /** The leader, or the first of two series, minus the other at a step, with Welch's interval as in compare_curves; null for other
         numbers of series. Runs that are all equal have no band, and no spread. */
-    difference(series, step) {
-      if (series.length !== 2 || !this.comparable) return null;
+    difference(two, step) {
+      if (two.length !== 2 || !this.comparable) return null;
+      const series = this.order(two);
       const [a, b] = series.map((one) => this.readings([one], step)[0]);
       if (a.value === null || b.value === null) return null;
       const value = a.value - b.value;
@@ -187,6 +189,11 @@
       const df = 1 / [a, b].reduce((sum, one) => sum + (errorOf(one) / stderr) ** 4 / (one.n - 1), 0);
       const half = this.quantile(df) * stderr;
       return { series, value, low: value - half, high: value + half };
+    }
+
+    /** Two series, the leader first. */
+    order([a, b]) {
+      return b.name === this.leader ? [b, a] : [a, b];
     }
 
     /** How far a series has moved at a step from its value at another one; null where one of them is unknown. */

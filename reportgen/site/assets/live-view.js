@@ -115,7 +115,7 @@
     /** The two series whose difference can be shown: those that are shown now; otherwise null. */
     get pair() {
       const pair = this.given.series.filter((one) => this.group.shows(one.name));
-      return pair.length === 2 && this.given.comparable ? pair : null;
+      return pair.length === 2 && this.given.comparable ? this.given.order(pair) : null;
     }
 
     /** The difference of the two series shown, which is drawn below them; null where it is not. */
@@ -124,7 +124,7 @@
       if (!pair || !(this.group.shown.difference ?? payload.strip)) return null;
       const keys = pair.map(({ key }) => key).join();
       if (this.derived?.keys !== keys || this.derived.data !== data) {
-        const shown = data.series.filter((one) => this.group.shows(one.name));
+        const shown = pair.map(({ name }) => data.series.find((one) => one.name === name));
         this.derived = { keys, data, strip: live.subtract(data, shown, payload.y) };
       }
       return this.derived.strip;
