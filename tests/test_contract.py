@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree import ElementTree as ET
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from command_line import call
 from html_tree import classed, read_html, table_rows, words
@@ -557,3 +558,20 @@ def test_the_aime_answers_are_those_of_the_runs() -> None:
     for row in runs:
         mean = fmean(answers[row["series"], row["seed"]])
         assert mean == pytest.approx(float(row["pass@1"]), abs=1 / 480)
+
+
+def test_exported_scores_follow_their_schema(example_site: Path, tmp_path: Path) -> None:
+    """Each record of Every Eval Ever and each answer of it."""
+    words = ("export", "model-comparison", "--as", "eee", "--to", str(tmp_path))
+    done = call(example_site.parent, *words, SOURCE_DATE_EPOCH="1796083200")
+    assert (done.returncode, done.stderr) == (0, "")
+    schemas = Path(__file__).parent / "data/every_eval_ever"
+    for ending, name in ((".json", "eval"), (".jsonl", "instance_level_eval")):
+        schema = json.loads((schemas / f"{name}.schema.json").read_text("utf-8"))
+        check = jsonschema.Draft7Validator(schema).validate
+        written = sorted(tmp_path.rglob(f"*{ending}"))
+        assert len(written) == 8  # four series on two benchmarks
+        for path in written:
+            text = path.read_text("utf-8")
+            for record in [text] if ending == ".json" else text.splitlines():
+                check(json.loads(record))

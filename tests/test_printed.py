@@ -335,6 +335,7 @@ ANSWERS: Final = {
     "archive": ("archive --to a.zip --no-live", 2, "archive --to a.zip --strict"),
     "verify": ("verify a.zip", 0, "verify a.zip --in hub.yml"),
     "cite": ("cite", 0, "cite -f no.yml"),
+    "export": ("export --as csv --to out", 1, "export --as eee --to out"),
     "context": ("context", 0, "context nothing"),
     "describe": ("describe data/runs.csv", 1, "describe nothing"),
     "freeze": ("freeze data/runs.csv --to frozen", 1, "freeze nothing"),

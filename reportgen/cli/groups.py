@@ -19,7 +19,7 @@ _GROUPS = {
     "Write": ("init", "add", "context", "serve", "build", "skills"),
     "Check": ("check", "fix", "bind", "facts", "plan"),
     "Review": ("review",),
-    "Publish": ("publish", "hub", "archive", "verify", "cite"),
+    "Publish": ("publish", "hub", "archive", "verify", "cite", "export"),
     "Data": ("describe", "freeze", "schema"),
 }
 _RENAMED = {

@@ -12,6 +12,7 @@ from reportgen.cli.archive import archive, cite, verify
 from reportgen.cli.context import context
 from reportgen.cli.describe import describe, freeze
 from reportgen.cli.envelope import Answer, prints_json
+from reportgen.cli.export import export
 from reportgen.cli.groups import Commands
 from reportgen.cli.init import add, init, skills
 from reportgen.cli.output import (
@@ -76,7 +77,7 @@ def run() -> int:
 
 for command in (init, add, skills, context, check, fix, bind, facts, plan, review):
     cli.add_command(command)
-for command in (archive, verify, cite, publish, hub, describe, freeze):
+for command in (archive, verify, cite, publish, hub, export, describe, freeze):
     cli.add_command(command)
 
 

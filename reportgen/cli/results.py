@@ -336,6 +336,12 @@ class FreezeResult(Result, frozen=True):
     replaced: bool = False
 
 
+class ExportResult(Result, frozen=True):
+    """The files that were written."""
+
+    files: tuple[str, ...]
+
+
 class SchemaResult(Result, frozen=True):
     """JSON Schemas by their names."""
 
@@ -360,6 +366,7 @@ RESULTS: Final[dict[str, type[Result]]] = {
     "cite": CiteResult,
     "describe": DescribeResult,
     "freeze": FreezeResult,
+    "export": ExportResult,
     "schema": SchemaResult,
 }
 """By command; that of ``review`` is the review itself."""

@@ -194,6 +194,22 @@ def make_protocol(said: tuple[tuple[str, str], ...]) -> Protocol:
     return Protocol(**values)
 
 
+def _check_model(name: str) -> str:
+    if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name):
+        raise ValueError("a model is written as organisation/name, such as Qwen/Qwen3-8B")
+    return name
+
+
+ModelName: TypeAlias = Annotated[str, AfterValidator(_check_model)]
+
+
+class HubTask(Settings):
+    """A benchmark on the Hugging Face Hub."""
+
+    dataset: Name = Field(description="Its dataset, as organisation/name.")
+    task: Name = Field(description="Which of the dataset's tasks it is.")
+
+
 class SourceSettings(Settings):
     """A source: which files, which columns, and where they came from."""
 
@@ -322,6 +338,14 @@ class SourceSettings(Settings):
         default_factory=dict, description="Only rows whose column has this value, or one of these."
     )
 
+    models: dict[Name, ModelName] = Field(
+        default_factory=dict, description="For export: the model of a series, as organisation/name."
+    )
+    hub: dict[Name, HubTask] = Field(
+        default_factory=dict,
+        description="For export: a benchmark's dataset and task on the Hugging Face Hub, as in {AIME: "
+        "{dataset: org/aime, task: aime}}.",
+    )
     colours: Colours = Field(default_factory=dict, description=COLOURS)
     accept: Accepted = Field(default_factory=dict, description=ACCEPT)
 

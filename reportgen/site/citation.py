@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reportgen.settings.citation import Author, Citation
     from reportgen.settings.report import ProjectSettings
 
-_LATEX: Final = str.maketrans(
+LATEX: Final = str.maketrans(
     {
         **{char: f"\\{char}" for char in "&%$#_{}"},
         "~": r"\textasciitilde{}",
@@ -81,16 +81,16 @@ def format_bibtex(report: CitedReport) -> str:
     """Format a BibTeX entry of type ``misc``, which every style knows."""
     citation = report.citation
     names = (
-        f"{{{one.family.translate(_LATEX)}}}"
+        f"{{{one.family.translate(LATEX)}}}"
         if one.kind == "organization"
-        else ", ".join(part.translate(_LATEX) for part in (one.family, one.given) if part)
+        else ", ".join(part.translate(LATEX) for part in (one.family, one.given) if part)
         for one in citation.authors
     )
     fields = {
         "author": " and ".join(names),
-        "title": f"{{{report.title.translate(_LATEX)}}}",
+        "title": f"{{{report.title.translate(LATEX)}}}",
         "year": report.year,
-        "version": (citation.version or "").translate(_LATEX),
+        "version": (citation.version or "").translate(LATEX),
         "doi": citation.doi or "",
         "url": report.address,
     }
