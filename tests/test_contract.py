@@ -21,6 +21,7 @@ from command_line import call
 from html_tree import classed, read_html, table_rows, words
 from made_projects import write_report
 
+import reportgen as rg
 from reportgen import __version__
 
 if TYPE_CHECKING:
@@ -560,8 +561,10 @@ def test_the_aime_answers_are_those_of_the_runs() -> None:
         assert mean == pytest.approx(float(row["pass@1"]), abs=1 / 480)
 
 
-def test_exported_scores_follow_their_schema(example_site: Path, tmp_path: Path) -> None:
-    """Each record of Every Eval Ever and each answer of it."""
+def test_exported_scores_follow_their_schema_and_are_read_again(
+    example_site: Path, report: dict[str, Any], tmp_path: Path
+) -> None:
+    """Each record of Every Eval Ever and each answer of it; their scores and intervals are those of pages."""
     words = ("export", "model-comparison", "--as", "eee", "--to", str(tmp_path))
     done = call(example_site.parent, *words, SOURCE_DATE_EPOCH="1796083200")
     assert (done.returncode, done.stderr) == (0, "")
@@ -575,3 +578,13 @@ def test_exported_scores_follow_their_schema(example_site: Path, tmp_path: Path)
             text = path.read_text("utf-8")
             for record in [text] if ending == ".json" else text.splitlines():
                 check(json.loads(record))
+    (page,) = (one for one in report["pages"] if one["path"] == "model-comparison.md")
+    shown = {
+        (stack["numbers"]["benchmark"], one["series"]): (one["estimate"], one["low"], one["high"])
+        for stack in page["stacks"]
+        if stack["kind"] == "comparison"
+        for one in stack["numbers"]["scores"]
+    }
+    rows = rg.scores(rg.read(tmp_path / "data")).to_dict("records")
+    read = {(row["benchmark"], row["series"]): (row["estimate"], row["low"], row["high"]) for row in rows}
+    assert {key: read[key] for key in shown} == shown

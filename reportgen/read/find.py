@@ -19,7 +19,7 @@ from reportgen.core.repository import Boundary, resolve_path
 from reportgen.core.words import join_names, suggest_name
 from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
-from reportgen.formats.registry import is_data_name
+from reportgen.formats.registry import is_data_name, is_hidden
 from reportgen.formats.tables.printed import holds_table
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class FolderWalk(Struct, frozen=True):
             self.skipped[folder] = "the folder cannot be opened: Permission denied; it is left out"
             return
         # Files and folders come before links to them, so that the links are skipped.
-        visible = (one for one in found if one[2].name != SETTINGS and not one[2].name.startswith("."))
+        visible = (one for one in found if one[2].name != SETTINGS and not is_hidden(one[2].name))
         for linked, _, entry in sorted(visible, key=lambda one: one[:2]):
             path = folder / entry.name
             real = os.path.join(above[-1], entry.name)  # noqa: PTH118

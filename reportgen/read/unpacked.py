@@ -23,7 +23,7 @@ from reportgen.formats.archive import read_members
 from reportgen.formats.decode import LARGEST_PART
 from reportgen.formats.files import get_archive_ending
 from reportgen.formats.messages import list_names
-from reportgen.formats.registry import is_data_name
+from reportgen.formats.registry import is_data_name, is_hidden
 from reportgen.formats.runs import UnreadableError
 from reportgen.read.find import MOST_FILES, SETTINGS, locate_file
 from reportgen.read.runs.stored import locate_problem
@@ -111,7 +111,7 @@ def _list_archives(path: Path) -> list[Path]:
     archives: list[Path] = []
     # A folder that cannot be opened is reported by whoever looks for its files.
     with suppress(OSError), os.scandir(path) as entries:
-        visible = [one for one in entries if not one.name.startswith(".") and one.name != SETTINGS]
+        visible = [one for one in entries if not is_hidden(one.name) and one.name != SETTINGS]
         others = [one for one in visible if not get_archive_ending(one.name)]
         if not any(is_data_name(one.name) or one.is_dir() for one in others):
             archives = [Path(one.path) for one in visible if get_archive_ending(one.name) and one.is_file()]
@@ -167,7 +167,7 @@ class _Unpacking:
     def _is_selected(self, name: str, size: int) -> bool:
         """Return whether a member may be read: neither hidden nor a large file of an unknown kind."""
         parts = PurePosixPath(name).parts
-        if parts[-1] == SETTINGS or any(part.startswith(".") or part in _FOREIGN for part in parts):
+        if parts[-1] == SETTINGS or any(is_hidden(part) or part in _FOREIGN for part in parts):
             return False
         self._seen.append(name)
         is_small = size <= LARGEST_PART or is_data_name(parts[-1])
