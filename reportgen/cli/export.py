@@ -22,8 +22,8 @@ from reportgen.core.terminal import clean_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reportgen.archive.exports.results import Result
     from reportgen.site.citation import CitedReport
+    from reportgen.site.exports.results import Result
 
 _FORMS: Final = ("eee", "hf", "csv", "latex")
 
@@ -65,11 +65,11 @@ def export(
       reportgen export --as latex --to paper
     """
     from reportgen.archive.archiving import read_cited_report
-    from reportgen.archive.exports.results import collect_results
     from reportgen.cli.results import ExportResult
     from reportgen.core.cache import replace_file
     from reportgen.core.words import format_count
     from reportgen.site.checking import draft_report
+    from reportgen.site.exports.results import collect_results
 
     with report_problems("nothing was written"):
         cited = read_cited_report(config_file)
@@ -91,7 +91,7 @@ def export(
 
 
 def _get_writer(form: str) -> Callable[[Sequence[Result], CitedReport], Mapping[str, str]]:
-    from reportgen.archive.exports import every_eval_ever, tables
+    from reportgen.site.exports import every_eval_ever, tables
 
     return {
         "eee": every_eval_ever.write_every_eval_ever,

@@ -16,6 +16,7 @@ from reportgen.core.model import CurveRequest
 from reportgen.draft.blocks.draw_inputs import make_subject
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
 from reportgen.draft.finding import Match, Topic, list_matches
+from reportgen.narrative.documents import is_card
 from reportgen.narrative.prose import hide_all_but_prose, is_own_text
 from reportgen.narrative.topics import find_topics, iterate_topics
 
@@ -66,6 +67,7 @@ def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
     return tuple(
         _find_numbers(page, tuple(_make_topics(page, by_page[page.path], report, answers, known)))
         for page in (*pages, *report.documents)
+        if not is_card(page.file)
     )
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SUFFIXES: Final = (".md", ".markdown", ".tex")
 """Endings of the files that can be documents."""
+_CARD: Final = re.compile(r"(?:^|/)\.eval_results/[^/]+\.ya?ml$")
 
 BLANK: Final = re.compile(r"\n[ \t>]*\n")
 
@@ -41,6 +42,11 @@ class _Bound(NamedTuple):
     start: int  # the words without surrounding spaces, or all between the marks of a table
     end: int
     is_table: bool = False
+
+
+def is_card(file: str) -> bool:
+    """Return whether a file has a model's results for the Hugging Face Hub, which need no bindings."""
+    return _CARD.search(file) is not None
 
 
 def read_documents(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
@@ -66,7 +72,8 @@ def _read_document(text: str, file: str, problems: Diagnostics) -> Page:
         return SourceLocation(file, row + 1, offset - starts[row] + 1)
 
     bindings = []
-    for one in _scan_tex(text) if is_tex else _scan_markdown(text):
+    found = () if is_card(file) else _scan_tex(text) if is_tex else _scan_markdown(text)
+    for one in found:
         if isinstance(one, Fault):
             problems.add([Diagnostic(locate(one.offset), one.message, one.next_step)])
         else:

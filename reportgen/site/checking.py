@@ -237,6 +237,8 @@ def check(
         return Check(make_findings(error.problems, (), root), (), is_whole=False)
     pages = (*report.pages, *report.documents)
     statements = tuple(one for page in pages for one in report.statements.get(page.path, ()))
+    from reportgen.site.exports.cards import compare_cards  # noqa: PLC0415 - few reports have some
+
     findings = make_findings(problems, statements, root)
     if is_new is not None:
         numbers = tuple(one.choose(is_new) for one in numbers) if numbers is not None else None
@@ -244,6 +246,7 @@ def check(
         statements = tuple(one for one in statements if one.binding.location not in old)
         findings = tuple(one for one in findings if one.diagnostic.location not in old)
     findings += tuple(_find_unbound_pages(numbers or (), required, root))
+    findings += make_findings(compare_cards(report, root), (), root)
     return Check(findings, statements, is_whole=True, numbers=numbers)
 
 

@@ -22,8 +22,9 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import Boundary, find_boundary, resolve_path
 from reportgen.core.words import join_names, suggest_name
+from reportgen.formats.registry import is_hidden
 from reportgen.narrative.binding_syntax import has_binding_marks
-from reportgen.narrative.documents import SUFFIXES
+from reportgen.narrative.documents import SUFFIXES, is_card
 from reportgen.narrative.headings import find_headings
 from reportgen.narrative.markup import strip_bindings
 from reportgen.narrative.notebooks import replace_cells
@@ -353,10 +354,9 @@ def list_documents(root: Path, patterns: Iterable[str], pages: Collection[str]) 
         if not files:
             refuse(f'"{pattern}" finds no file in the repository', "Write a path relative to mkdocs.yml")
         for file in files:
-            if not file.endswith(SUFFIXES):
-                refuse(
-                    f"{file} is neither Markdown nor LaTeX", "Name files that end with .md, .markdown or .tex"
-                )
+            if not (file.endswith(SUFFIXES) or is_card(file)):
+                step = "Name files that end with .md, .markdown or .tex, or results in .eval_results"
+                refuse(f"{file} is neither Markdown nor LaTeX", step)
             elif file in pages:
                 step = 'Take it out, and bind its numbers as [0.84]{value="..."}'
                 refuse(f"{file} is a page of the report, which is checked anyway", step)
@@ -369,13 +369,13 @@ def list_documents(root: Path, patterns: Iterable[str], pages: Collection[str]) 
 
 
 def _glob_files(root: Path, pattern: str, boundary: Boundary) -> Iterator[str]:
-    """Yield the files that a pattern within the repository finds; hidden folders are not searched."""
+    """Yield the files that a pattern within the repository finds; few hidden folders are searched."""
     fixed = os.path.normpath(os.path.join(os.path.realpath(root), pattern.partition("*")[0]))  # noqa: PTH118 - keeps links
     if os.path.isabs(pattern) or not boundary.contains(fixed):  # noqa: PTH117 - as above
         return
     for path in root.glob(pattern):
         file = os.path.relpath(path, root).replace(os.sep, "/")
-        hidden = any(part.startswith(".") and part != ".." for part in file.split("/"))
+        hidden = any(is_hidden(part) and part != ".." for part in file.split("/"))
         if not hidden and (path.is_file() or path.is_symlink()):
             yield file
 

@@ -13,17 +13,17 @@ from collections import defaultdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.archive.exports.results import choose_whole, find_models
 from reportgen.core import __version__
 from reportgen.core.errors import Stage, make_error
 from reportgen.narrative.headings import make_slug
 from reportgen.settings.source import make_protocol
+from reportgen.site.exports.results import choose_whole, find_models
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.archive.exports.results import Result
     from reportgen.site.citation import CitedReport
+    from reportgen.site.exports.results import Result
 
 _VERSION: Final = "0.3.0"
 _ARGUMENTS: Final = ("temperature", "top_p", "max_tokens")

@@ -60,6 +60,11 @@ class Result(Struct, frozen=True):
         return stated or (self.step is None and self.ends == (0.0, 1.0))
 
     @property
+    def published(self) -> float:
+        """The score as the Hub has it: a share in percent."""
+        return 100 * self.estimate.value if self.is_share else self.estimate.value
+
+    @property
     def caution(self) -> str:
         """What readers have to know of its data, such as that they are synthetic."""
         return "; ".join(filter(None, dict.fromkeys(source.settings.caution for source in self.sources)))
@@ -120,6 +125,14 @@ def choose_whole(results: Sequence[Result]) -> list[Result]:
     for one in results:
         if not any(request.where or request.by for request in one.block.requests):
             chosen.setdefault((one.series, one.benchmark, one.metric), one)
+    return list(chosen.values())
+
+
+def choose_first(results: Sequence[Result]) -> list[Result]:
+    """Choose one score of each series and benchmark: the first of those that are of all rows."""
+    chosen: dict[tuple[str, str], Result] = {}
+    for one in choose_whole(results):
+        chosen.setdefault((one.series, one.benchmark), one)
     return list(chosen.values())
 
 

@@ -9,18 +9,18 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from reportgen.archive.exports.results import choose_whole, find_models
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.words import escape_formula
 from reportgen.settings.inputs import get_settings_file
 from reportgen.settings.yaml_tree import write_yaml
 from reportgen.site.citation import LATEX
+from reportgen.site.exports.results import choose_first, choose_whole, find_models
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.archive.exports.results import Result
     from reportgen.site.citation import CitedReport
+    from reportgen.site.exports.results import Result
 
 _COLUMNS = (
     *("series", "benchmark", "metric", "score", "low", "high", "level", "stderr"),
@@ -69,10 +69,7 @@ def write_eval_results(results: Sequence[Result], cited: CitedReport) -> dict[st
     Of several metrics on a benchmark, the first counts. Raises a ReportError if the dataset or task of a
     benchmark, the model of a series or the address of the site is not known.
     """
-    first: dict[tuple[str, str], Result] = {}
-    for one in choose_whole(results):
-        first.setdefault((one.series, one.benchmark), one)
-    results = list(first.values())
+    results = choose_first(results)
     models = find_models(results)
     _check_tasks(results, cited)
     files: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -81,7 +78,7 @@ def write_eval_results(results: Sequence[Result], cited: CitedReport) -> dict[st
         task = next(own[one.benchmark] for own in hub if one.benchmark in own)
         entry: dict[str, Any] = {
             "dataset": {"id": task.dataset, "task_id": task.task},
-            "value": 100 * one.estimate.value if one.is_share else one.estimate.value,
+            "value": one.published,
             "date": one.protocol.get("date") or cited.date,
             "source": {"url": _make_address(cited.url, one), "name": cited.title},
             "evaluation_framework": one.protocol.get("harness"),
