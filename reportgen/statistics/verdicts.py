@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import Comparison, RankGroup, RankRange, Verdict
+from reportgen.core.comparisons import FRAGILE, Comparison, RankGroup, RankRange, Verdict
 from reportgen.core.model import Estimate, Lead
 from reportgen.statistics.distributions import (
     check_level,
@@ -139,7 +139,8 @@ def find_leader(
     rival = names[0] if len(names) == 1 else ""
     single = any(max(own[name].runs) == 1 for name in names)
     measured = _measure_pair(sides[names[0]]) if names else {}
-    return Lead(first, tested=bool(names), rival=rival, single=single, **measured)
+    fragile = any(FRAGILE in one.reason for one in sides.values())
+    return Lead(first, tested=bool(names), rival=rival, single=single, fragile=fragile, **measured)
 
 
 def _measure_pair(pair: Comparison) -> dict[str, Any]:
