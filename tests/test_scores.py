@@ -450,7 +450,7 @@ def test_a_sample_that_was_tried_again_is_not_left_out() -> None:
 
 @pytest.mark.parametrize("lost", [2, 6])
 def test_a_verdict_is_robust_if_it_holds_with_all_answers_against_it(lost: int) -> None:
-    """A is right 20 times and B 8 times of 24; of what B has right A lost two answers, or six, which decide."""
+    """A is right 20 times and B 8 times of 24; A lost two of the answers that B has right, or six."""
     array = np.zeros((2, 24, 1))
     array[0, :20], array[1, :8] = 1, 1
     gone = np.zeros(array.shape, dtype=bool)

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import FRAGILE, Comparison, RankGroup, RankRange, Verdict
+from reportgen.core.comparisons import (
+    FRAGILE,
+    Comparison,
+    RankGroup,
+    RankRange,
+    ScoresError,
+    Verdict,
+)
 from reportgen.core.model import Estimate, Lead
 from reportgen.statistics.distributions import (
     check_level,
@@ -24,7 +31,7 @@ from reportgen.statistics.distributions import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.core.comparisons import Score
+    from reportgen.core.comparisons import ProblemScores, Score
     from reportgen.core.model import Curve, FloatArray
 
 ALPHA = 0.05
@@ -101,6 +108,13 @@ def swap_sides(comparison: Comparison) -> Comparison:
         only_b=comparison.only_a,
         verdict=_OPPOSITE.get(comparison.verdict, comparison.verdict),
     )
+
+
+def check_counted(scores: ProblemScores, *, higher_is_better: bool) -> None:
+    """Refuse answers that count as wrong, with the lowest score, where that is the best one."""
+    if not higher_is_better and any(counts.wrong for counts in scores.notes.statuses):
+        message = "answers that count as wrong have the lowest score, which is the best where lower is better"
+        raise ScoresError(message, "Say count: [] in source.yml, which leaves those without a score out")
 
 
 def find_leader(

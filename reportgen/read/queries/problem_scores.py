@@ -415,6 +415,7 @@ def _count_answers(cells: _Columns, scores: ProblemScores) -> Iterator[AnswerCou
         every = size[rows].sum() + lost * len(scores.problems) * size.max()
         counts["left out"]["not run"] += int(every - given[own].sum())
         answered = int(np.count_nonzero(scores.samples[rows].sum(axis=0)))
+        counts["wrong"][""] = 0  # a wrong answer is no lost one
         known = (dict(+counts[what]) for what in ("left out", "wrong"))
         yield AnswerCounts(series, len(scores.problems), answered, *known)
 
