@@ -278,13 +278,12 @@ class SourceSettings(Settings):
     )
     statuses: dict[Name, Status] = Field(
         default_factory=dict,
-        description="Outcomes: statuses as written, as in OOM: infrastructure; all are scored, failed, timed "
-        "out, truncated, infrastructure or not run.",
+        description="Outcomes: the status that each word of the data stands for, as in OOM: infrastructure.",
     )
     count: tuple[Status, ...] = Field(
         ("failed", "timed out", "truncated"),
-        description="Outcomes: the statuses of answers without a score that count as wrong. Others are left "
-        "out, with their score, unless they are scored.",
+        description="Outcomes: the statuses of answers that count as wrong where they have no score; answers "
+        "of the others are left out, whatever their score.",
     )
     score_name: Name | dict[str, Name] | None = Field(
         None,
