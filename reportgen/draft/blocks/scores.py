@@ -110,9 +110,9 @@ def _list_protocols(
     protocols = []
     score = (("score", score_name),) if score_name else ()
     for row, name in enumerate(scores.series):
-        # Where it is known which answers were lost, the problems are those that were asked.
-        asked = scores.samples if scores.left_out is None else scores.samples + scores.left_out
-        answered = asked[find_rows(scores, row)].sum(axis=0) > 0
+        # Where it is known which answers are missing, the set includes their problems.
+        counts = scores.samples if scores.left_out is None else scores.samples + scores.left_out
+        answered = counts[find_rows(scores, row)].sum(axis=0) > 0
         if not answered.any():
             continue  # what was not measured differs in nothing
         columns = np.flatnonzero(answered).tolist()
