@@ -36,6 +36,7 @@ _OPTIONAL = {
     "tokens": "DOUBLE",
     "seconds": "DOUBLE",
     "cost": "DOUBLE",
+    "answer_status": "VARCHAR",
 }
 
 

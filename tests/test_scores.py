@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,10 @@ from scipy import stats
 from scipy.special import expit, logit
 from tries import tries
 
+from reportgen.core.comparisons import FRAGILE, Verdict
 from reportgen.read.queries.problem_scores import group_problem_scores
-from reportgen.statistics.scores import measure_run_spreads, score_series
+from reportgen.statistics.compare import compare_all
+from reportgen.statistics.scores import bound_scores, measure_run_spreads, score_series
 
 if TYPE_CHECKING:
     from random import Random
@@ -386,3 +389,73 @@ def test_counted_in_runs_or_samples_the_estimate_is_the_same(array: FloatArray) 
     assert by_run.estimate == pytest.approx(by_sample.estimate)
     if by_run.method == by_sample.method == _LOGIT:
         assert _ends(by_run) == pytest.approx(_ends(by_sample), abs=1e-9)
+
+
+def _answer_rows(array: FloatArray, lost: FloatArray) -> list[dict[str, object]]:
+    """A row for each answer of shape (series, problems, samples); those that are lost have a status."""
+    return [
+        {"series": "AB"[s], "problem": f"p{p:02}", "sample": str(k)}
+        | ({"score": None, "answer_status": "infrastructure"} if lost[s, p, k] else {"score": array[s, p, k]})
+        for s, p, k in np.ndindex(array.shape)
+    ]
+
+
+@pytest.mark.parametrize(("missing", "metric"), [(12, "mean"), (4, "pass@k"), (4, "pass^k")])
+def test_bounds_are_the_ends_of_all_assignments(missing: int, metric: str) -> None:
+    """The lowest and highest score of all 2^m assignments of right and wrong to the answers left out."""
+    rng = np.random.default_rng(missing)
+    array = rng.integers(0, 2, (2, 6, 4)).astype(np.float64)
+    lost = np.zeros(array.shape, dtype=bool)
+    # At most two a problem, so that pass@2 of the answers is known.
+    for place in rng.permutation(12)[:missing].tolist():
+        lost[0, place // 2, place % 2] = True
+    scores = group_problem_scores(outcomes(_answer_rows(array, lost)))
+    whole = np.repeat(array[:1], 2**missing, axis=0)
+    whole[:, lost[0]] = np.array(list(product((0.0, 1.0), repeat=missing)))
+    every = whole.mean(axis=(1, 2))
+    if metric != "mean":
+        made = matrix(whole, series=[str(place) for place in range(len(whole))])
+        every = np.array([score.estimate for score in score_series(made, metric, 2)])
+    assert bound_scores(scores, metric, 2)["A"] == pytest.approx((every.min(), every.max()))
+    assert scores.notes.statuses[0].left_out == {"infrastructure": missing}
+
+
+def test_what_no_series_answered_and_runs_without_an_answer_widen_the_bounds() -> None:
+    """Two runs of two problems, of which one run died and nobody answered the second problem."""
+    rows = [
+        {"series": "A", "run": run, "problem": problem, "score": score, "answer_status": status}
+        for run, problem, score, status in (
+            ("1", "p", 1.0, "scored"),
+            ("1", "q", None, "infrastructure"),
+            ("2", "p", None, "infrastructure"),
+            ("2", "q", None, "infrastructure"),
+        )
+    ]
+    scores = group_problem_scores(outcomes(rows))
+    assert bound_scores(scores) == {"A": (0.25, 1.0)}
+    assert bound_scores(scores, "maj@k", 1) == {}
+    (counts,) = scores.notes.statuses
+    assert (counts.problems, counts.answered, counts.left_out) == (2, 1, {"infrastructure": 3})
+
+
+def test_a_sample_that_was_tried_again_is_not_left_out() -> None:
+    """Of its rows one has a score, which counts."""
+    tries = (("scored", 1.0), ("infrastructure", None))
+    for order in (tries, tries[::-1]):
+        rows = [{"score": score, "answer_status": status} for status, score in order]
+        scores = group_problem_scores(outcomes(rows))
+        assert scores.notes.statuses[0].left_out == {}
+        assert scores.mean.tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("lost", [2, 6])
+def test_a_verdict_is_robust_if_it_holds_with_all_answers_against_it(lost: int) -> None:
+    """A is right 20 times and B 8 times of 24; A lost two of the answers that B has right, or six."""
+    array = np.zeros((2, 24, 1))
+    array[0, :20], array[1, :8] = 1, 1
+    gone = np.zeros(array.shape, dtype=bool)
+    gone[0, :lost] = True
+    scores = group_problem_scores(outcomes(_answer_rows(array, gone)))
+    (pair,) = compare_all(scores)
+    assert pair.verdict is Verdict.BETTER
+    assert pair.reason == ("" if lost == 2 else f"A is better {FRAGILE}")

@@ -1,6 +1,7 @@
 """Facts about the runs of a curve: means over their readings, checkpoints that another metric picks, spread.
 
-They are computed from one number of each run, with Student's t interval across runs.
+They are computed from one number of each run, with Student's t interval across runs. Facts about the answers
+behind a score are counted from their statuses.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from reportgen.core.digits import choose_decimals
 from reportgen.core.directions import find_direction
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count
+from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.curves.bands import average_runs, measure_runs
 from reportgen.statistics.curves.readings import (
     get_points,
@@ -22,10 +24,12 @@ from reportgen.statistics.curves.readings import (
     measure_spread,
     pick_checkpoints,
 )
+from reportgen.statistics.scores import bound_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from reportgen.core.comparisons import ProblemScores
     from reportgen.core.model import Curve, CurveSet
     from reportgen.core.statements import Fact, Scale
     from reportgen.statistics.curves.readings import Checkpoint
@@ -33,6 +37,26 @@ if TYPE_CHECKING:
 
 RUN_FACTS = frozenset({"last", "sd", "n"})
 """Facts answered by ``read_runs``, which also answers ``mean`` without steps."""
+
+STATUS_FACTS = frozenset({"missing", "infrastructure", "lower_bound", "upper_bound"})
+"""Facts answered by ``read_statuses``."""
+
+
+def read_statuses(question: Fact, scores: ProblemScores | None, metric: str) -> Fact:
+    """Answer what became of the answers of a series; raise ``FactError`` where no status is known."""
+    (series,) = question.series
+    counts = next((one for one in scores.notes.statuses if one.series == series), None) if scores else None
+    if scores is None or counts is None:
+        step = "Name their column in source.yml, as in columns: {status: NAME}"
+        raise FactError("The statuses of these answers are not known", step)
+    if question.name == "missing":
+        return replace(question, value=float(sum(counts.left_out.values())), n=counts.problems)
+    if question.name == "infrastructure":
+        return replace(question, value=float(counts.left_out.get(question.name, 0)), n=counts.problems)
+    ends = bound_scores(scores, *split_metric(metric)).get(series)
+    if ends is None:
+        return replace(question, reason=f"{metric} has no bounds, since a right answer may lower it")
+    return replace(question, value=ends[question.name == "upper_bound"], n=counts.problems)
 
 
 def read_runs(question: Fact, curve: Curve, numbers: tuple[float, ...], scale: Scale, level: float) -> Fact:

@@ -16,9 +16,16 @@ from reportgen.claims.fact_words import (
     format_quantity,
     format_quantity_interval,
 )
-from reportgen.claims.run_facts import RUN_FACTS, hide_interval, read_at_best, read_runs
+from reportgen.claims.run_facts import (
+    RUN_FACTS,
+    STATUS_FACTS,
+    hide_interval,
+    read_at_best,
+    read_runs,
+    read_statuses,
+)
 from reportgen.claims.vocabulary import OF_RUNS, TOO_LARGE, FactError, drop_infinite, make_question
-from reportgen.core.comparisons import Verdict
+from reportgen.core.comparisons import FRAGILE, Verdict
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count, format_equation, format_number, format_p, join_names
 from reportgen.statistics.curves.differences import INTERVALS, measure_gap
@@ -129,6 +136,7 @@ def evaluate_verdict(
         )
     else:
         value = one.verdict is Verdict.BETTER
+        note += f"; {one.reason}" if FRAGILE in one.reason else ""
     return replace(question, value=value, reason=reason, note=note)
 
 
@@ -380,6 +388,8 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
         """Return a fact of the vocabulary; see ``Subject``."""
         question, numbers = make_question(name, arguments, self)
         by_series = {score.series: score for score in self.scores}
+        if name in STATUS_FACTS:
+            return read_statuses(question, self.problems, by_series[question.series[0]].metric)
         scores = [by_series[series] for series in question.series]
         reasons = [one.reason or f"no score of {one.series}" for one in scores if one.estimate is None]
         if len(scores) == 1:

@@ -47,8 +47,8 @@ class Outcomes(Struct, frozen=True):
     ``frame`` has columns ``series: str, run: str, seed: str | null, problem: str, sample: str,
     score: float64, row: int64``; ``row`` is the order in which rows were written. If the input has them, it
     also has ``answer: str, gold: str, cluster: str, tokens: float64, seconds: float64, cost: float64``, the
-    texts of a ``Sample``, and the columns of ``slices`` as strings. Null, NaN and infinite scores are still
-    included.
+    texts of a ``Sample``, ``answer_status: str`` (see ``score_names.Status``; the score is what counts), and
+    the columns of ``slices`` as strings. Null, NaN and infinite scores are still included.
     """
 
     frame: nw.LazyFrame[Any]
@@ -117,6 +117,16 @@ class RunOfSeries(Struct, frozen=True):
     seed: str | None
 
 
+class AnswerCounts(Struct, frozen=True):
+    """What became of the answers of a series; counts are by status, "" where it is not known."""
+
+    series: str
+    problems: int  # of the benchmark, also those that only others answered
+    answered: int  # those with a score
+    left_out: Mapping[str, int]
+    wrong: Mapping[str, int]  # answers that count as wrong, without a score of their own
+
+
 class OutcomeNotes(Struct, frozen=True):
     """Irregularities in the outcomes."""
 
@@ -131,6 +141,7 @@ class OutcomeNotes(Struct, frozen=True):
     # Runs with fewer problems than their series: series, run, and the number of problems of both. Those with
     # none are left out.
     partial: tuple[tuple[str, str, int, int], ...] = ()
+    statuses: tuple[AnswerCounts, ...] = ()  # of each series, where statuses are known
 
 
 class Votes(Struct, frozen=True, eq=False):
@@ -170,6 +181,8 @@ class ProblemScores(Struct, frozen=True, eq=False):
     # correlated. None for a problem without a cluster; empty if no column was named.
     clusters: tuple[str | None, ...] = ()
     grouped: tuple[str, ...] = ()  # sentences about how runs are grouped
+    left_out: IntArray | None = None  # answers of each cell without a score; None where no status is known
+    lost_runs: tuple[RunOfSeries, ...] = ()  # runs without any score, where statuses are known
 
 
 class Score(Struct, frozen=True):
@@ -264,8 +277,12 @@ def describe_verdict(lead: Lead, *, has_direction: bool = True) -> str:
     if not lead.tested:
         return ""
     which = "better" if has_direction else "higher"
-    about = " (these checkpoints)" if lead.single else ""
+    about = f"{' (these checkpoints)' * lead.single}{f' {FRAGILE}' * lead.fragile}"
     return f"{lead.series} is {which} than {lead.rival or 'all others'}{about}"
+
+
+FRAGILE: Final = "among answered problems; not if the missing ones went against it"
+"""Why a verdict is not certain, after "is better"."""
 
 
 def write_verdict(lead: Lead, *, has_direction: bool = True) -> str:

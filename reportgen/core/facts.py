@@ -81,6 +81,10 @@ _OF_SCORES = """
 score(s): value: The score, as the table shows it.
 low(s): value: The lower end of the score's confidence interval.
 high(s): value: The upper end of the score's confidence interval.
+missing(s): number: The number of answers that are left out, where statuses of answers are known.
+infrastructure(s): number: The number of those that infrastructure errors cost.
+lower_bound(s): value: The score if every answer that is left out had the lowest possible score.
+upper_bound(s): value: The score if every answer that is left out had the highest possible score.
 rank(s): number: The place in the order of scores, from 1 for the best.
 best_rank(s): number: The best rank that the verdicts of all pairs allow.
 worst_rank(s): number: The worst rank that the verdicts of all pairs allow.

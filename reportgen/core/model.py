@@ -187,6 +187,7 @@ class Lead(Struct, frozen=True):
     single: bool = False  # each side has one run
     pair: tuple[str, str] = ("", "")  # the best series and the one that decides
     difference: Estimate | None = None  # between these two, if tested
+    fragile: bool = False  # whether answers that are left out could overturn it
 
 
 class Ending(Struct, frozen=True):

@@ -1,15 +1,21 @@
-"""Which columns or rows of numbers are scores, going by their names and by how their numbers are written."""
+"""Which columns or rows of numbers are scores, by their names and spelling; and the statuses of answers."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from reportgen.core.directions import Direction, guess_direction, has_better_direction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+
+Status: TypeAlias = Literal["scored", "failed", "timed out", "truncated", "infrastructure", "not run"]
+"""What became of an answer: the model failed to give one, was stopped, or had no chance to."""
+STATUSES: Final[tuple[str, ...]] = get_args(Status)
+STATUS: Final = "answer_status"
+"""The column of statuses in tables that reportgen makes."""
 
 # Last words of columns that describe a model rather than its score, and units that may follow them.
 _DESCRIPTION: Final = re.compile(

@@ -393,6 +393,7 @@ class BenchmarkScores(Struct, frozen=True, eq=False):
     groups: tuple[RankGroup, ...]
     ranks: tuple[RankRange, ...] = ()
     lead: Lead = field(default=Lead(None, tested=False))
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # with the answers left out
 
 
 class FigureText(Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.model import FloatArray
+    from reportgen.core.score_names import Status
 
 
 Setting: TypeAlias = str | int | float | bool
@@ -102,6 +103,7 @@ class ScoredAnswer(Struct, frozen=True):
     texts: Mapping[str, str] = field(
         default_factory=dict
     )  # of ``evaluations.texts.TEXTS``, where they are read
+    status: Status | None = None  # why there is no score, where that is known
 
 
 class Evaluation(Struct, frozen=True):

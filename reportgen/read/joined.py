@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import Outcomes
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage, relocate_errors
 from reportgen.core.model import Measurements
+from reportgen.core.score_names import STATUS
 from reportgen.core.words import choose_names, join_names, quote_names
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
@@ -220,6 +221,7 @@ def read_outcomes(
     _check_clusters(source, queries)
     renames, found = _join_groups([(part, query.find_groups(project_root)) for part, query in planned])
     has = frozenset.intersection(*(frozenset(one.given) for one in queries))
+    has |= frozenset(STATUS for one in queries if STATUS in one.has)
     slices = tuple(name for name in queries[0].slices if all(name in query.slices for query in queries))
     columns = {name: sql.quote_name(name) for name in (*_ANSWER, *sorted(has), *slices)}
     statements = [build_outcomes(project_root, query) for query in queries]

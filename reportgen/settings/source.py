@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.plugins import READERS, list_plugins
+from reportgen.core.score_names import Status
 from reportgen.core.words import choose_names
 from reportgen.settings.base import (
     ACCEPT,
@@ -102,6 +103,9 @@ class Columns(Settings):
         None,
         description="Outcomes and totals: the column with the score; by name score, correct, is_correct, "
         "passed, acc or reward, of totals also value or accuracy.",
+    )
+    status: Name | None = Field(
+        None, description="Outcomes: what became of the answer, such as timed out; see statuses."
     )
     answer: Name | None = Field(
         None,
@@ -287,6 +291,15 @@ class SourceSettings(Settings):
     )
     score_range: tuple[Number, Number] = Field(
         (0.0, 1.0), description="Outcomes and totals: the lowest and the highest possible score."
+    )
+    statuses: dict[Name, Status] = Field(
+        default_factory=dict,
+        description="Outcomes: the status that each word of the data stands for, as in OOM: infrastructure.",
+    )
+    count: tuple[Status, ...] = Field(
+        ("failed", "timed out", "truncated"),
+        description="Outcomes: the statuses of answers that count as wrong where they have no score; answers "
+        "of the others are left out, whatever their score.",
     )
     score_name: Name | dict[str, Name] | None = Field(
         None,

@@ -11,12 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import (
+    FRAGILE,
     REPORTED,
     THESE_PROBLEMS,
     AcrossBenchmarks,
     BenchmarkCell,
     Comparison,
     ScoresError,
+    Verdict,
 )
 from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
 from reportgen.statistics.curves.bands import average_runs
@@ -37,7 +39,7 @@ from reportgen.statistics.pairs import (
     make_average_hypothesis,
 )
 from reportgen.statistics.permutation_tests import Adjusted, Hypothesis, adjust_step_down, count_draws
-from reportgen.statistics.scores import make_missing_score, score_series
+from reportgen.statistics.scores import fill_answers, make_missing_score, score_series
 from reportgen.statistics.verdicts import ALPHA, add_t, adjust_by_fdr, adjust_comparisons, decide, holm
 
 if TYPE_CHECKING:
@@ -198,6 +200,25 @@ class _Family(Struct, frozen=True):
         one = replace(one, adjusted_p=p, verdict=verdict)
         return replace(one, family_stderr=adjusted.stderr, critical=adjusted.critical) if adjusted else one
 
+    def remark_fragile(self, scores: ProblemScores, one: Comparison) -> Comparison:
+        """Add a remark to a verdict that does not hold with every answer that is left out against it.
+
+        These are at the worse end of the range for the better series, and at the better end for the other. p
+        is times the number of tests of the family (Bonferroni): whatever the other pairs show.
+        """
+        decided = one.verdict in {Verdict.BETTER, Verdict.WORSE}
+        if scores.left_out is None or not decided or self.metric == "maj@k":
+            return one
+        better = one.a if one.verdict is Verdict.BETTER else one.b
+        pair, low, high = (one.a, one.b), scores.lowest, scores.highest
+        ends = (low, high) if (one.difference or 0.0) > 0 else (high, low)
+        filled = fill_answers(scores, dict(zip(pair, ends, strict=True)))
+        against = replace(self, blocks=1).compare({"": (filled, [pair])})["", pair]
+        p = 1.0 if against.p is None else against.p * one.tested_together * one.family_blocks
+        if decide(against, p, higher_is_better=self.higher_is_better) is one.verdict:
+            return one
+        return replace(one, reason="; ".join(filter(None, [one.reason, f"{better} is better {FRAGILE}"])))
+
 
 def compare_all(
     problem_scores: ProblemScores,
@@ -211,12 +232,13 @@ def compare_all(
 
     Over the problems that both have: the mean difference, its t interval (``estimate_over_differences``), a
     two-sided p from sign flips, or from t if runs add to the variance, and p adjusted by ``adjust_step_down``
-    over all pairs of at least ``pairs.FEWEST`` problems. Raises a ScoresError if a series does not exist.
+    over all pairs of at least ``pairs.FEWEST`` problems. A verdict that answers left out could overturn has
+    that as its reason. Raises a ScoresError if a series does not exist.
     """
     family = _Family(metric, k, **options)
     chosen = _choose_pairs(problem_scores.series, pairs)
     comparisons = family.compare({"": (problem_scores, chosen)})
-    return tuple(comparisons["", pair] for pair in chosen)
+    return tuple(family.remark_fragile(problem_scores, comparisons["", pair]) for pair in chosen)
 
 
 def _choose_pairs(series: Sequence[str], pairs: Sequence[Pair] | None) -> list[Pair]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec.structs import replace
@@ -48,10 +48,14 @@ from reportgen.statistics.metrics import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy.typing as npt
+
     from reportgen.core.comparisons import Estimand, Metric, ReportedScore
     from reportgen.core.model import FloatArray
     from reportgen.statistics.intervals import RunVariance
     from reportgen.statistics.metrics import ProblemValues
+
+_Number = TypeVar("_Number", np.int64, np.float64)
 
 
 def measure_run_spreads(
@@ -211,6 +215,59 @@ class _Request(NamedTuple):
         if scores.binary[place] and one_draw and whole and units is None:
             return wilson(mean(present), present.size, ends, level)
         return estimate_over_problems(present, ends, level, units, runs)
+
+
+def bound_scores(
+    scores: ProblemScores, metric: Metric | str = "mean", k: int | None = None
+) -> dict[str, tuple[float, float]]:
+    """Return the lowest and highest score of each series with every answer that is left out.
+
+    Nothing is assumed of these (Manski 1989): each may have any score of the range. Means, pass@k and pass^k
+    never fall when an answer gets a better score, so the ends are those of all wrong and of all right. Empty
+    where no status is known, and for maj@k, which may fall with an answer that is right.
+    """
+    if scores.left_out is None or metric == "maj@k":
+        return {}
+    low, high = (
+        compute_problem_values(fill_answers(scores, dict.fromkeys(scores.series, end)), metric, k).series
+        for end in (scores.lowest, scores.highest)
+    )
+    means = zip(low.mean(axis=1).tolist(), high.mean(axis=1).tolist(), strict=True)
+    return dict(zip(scores.series, means, strict=True))
+
+
+def fill_answers(scores: ProblemScores, ends: Mapping[str, float]) -> ProblemScores:
+    """Return the scores with every answer that is left out, those of a series at its end of the range."""
+    if scores.left_out is None:
+        return scores
+    runs = (*scores.runs, *scores.lost_runs)
+    lost = len(scores.lost_runs)
+    n, correct = (_add_rows(array, lost, 0) for array in (scores.samples, scores.correct))
+    mean, variance = (_add_rows(array, lost, np.nan) for array in (scores.mean, scores.variance))
+    whole = scores.samples + scores.left_out
+    more = _add_rows(scores.left_out, lost, int(whole.max(initial=1)))
+    end = np.array([[ends.get(scores.series[run.series], scores.lowest)] for run in runs])
+    total = n + more
+    old, spread = np.where(n > 0, mean, 0.0), np.where(n > 1, variance, 0.0)
+    centre = np.where(more > 0, (n * old + more * end) / np.maximum(total, 1), mean)
+    squares = np.maximum(n - 1, 0) * spread + n * (old - centre) ** 2 + more * (end - centre) ** 2
+    unknown = np.full((lost, n.shape[1]), np.nan)
+    costs = {name: np.concatenate([getattr(scores, name), unknown]) for name in ("tokens", "seconds", "cost")}
+    return replace(
+        scores,
+        runs=runs,
+        samples=total,
+        correct=correct + np.where(end == scores.highest, more, 0),
+        mean=centre,
+        variance=np.where(total > 1, squares / np.maximum(total - 1, 1), np.nan),
+        left_out=None,
+        lost_runs=(),
+        **costs,
+    )
+
+
+def _add_rows(array: npt.NDArray[_Number], count: int, value: float) -> npt.NDArray[_Number]:
+    return np.concatenate([array, np.full((count, array.shape[1]), value, dtype=array.dtype)])
 
 
 def score_slices(parts: Mapping[str, ProblemScores], *, level: float = 0.95) -> dict[str, tuple[Score, ...]]:

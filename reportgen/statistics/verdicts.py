@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import Comparison, RankGroup, RankRange, Verdict
+from reportgen.core.comparisons import (
+    FRAGILE,
+    Comparison,
+    RankGroup,
+    RankRange,
+    ScoresError,
+    Verdict,
+)
 from reportgen.core.model import Estimate, Lead
 from reportgen.statistics.distributions import (
     check_level,
@@ -24,7 +31,7 @@ from reportgen.statistics.distributions import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.core.comparisons import Score
+    from reportgen.core.comparisons import ProblemScores, Score
     from reportgen.core.model import Curve, FloatArray
 
 ALPHA = 0.05
@@ -103,6 +110,13 @@ def swap_sides(comparison: Comparison) -> Comparison:
     )
 
 
+def check_counted(scores: ProblemScores, *, higher_is_better: bool) -> None:
+    """Refuse answers that count as wrong, with the lowest score, where that is the best one."""
+    if not higher_is_better and any(counts.wrong for counts in scores.notes.statuses):
+        message = "answers that count as wrong have the lowest score, which is the best where lower is better"
+        raise ScoresError(message, "Say count: [] in source.yml, which leaves those without a score out")
+
+
 def find_leader(
     comparisons: Iterable[Comparison],
     first: str,
@@ -139,7 +153,8 @@ def find_leader(
     rival = names[0] if len(names) == 1 else ""
     single = any(max(own[name].runs) == 1 for name in names)
     measured = _measure_pair(sides[names[0]]) if names else {}
-    return Lead(first, tested=bool(names), rival=rival, single=single, **measured)
+    fragile = any(FRAGILE in one.reason for one in sides.values())
+    return Lead(first, tested=bool(names), rival=rival, single=single, fragile=fragile, **measured)
 
 
 def _measure_pair(pair: Comparison) -> dict[str, Any]:

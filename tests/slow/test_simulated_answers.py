@@ -6,13 +6,15 @@ have. A share found in n simulations has a standard error of √(p (1 - p)/n).
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from made_outcomes import compare, matrix
+from msgspec.structs import replace
 
-from reportgen.core.comparisons import Verdict
+from reportgen.core.comparisons import FRAGILE, Verdict
 from reportgen.statistics.compare import compare_all, compare_benchmarks
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
@@ -152,3 +154,28 @@ def test_the_macro_average_covers_the_mean_over_benchmarks() -> None:
     parts = {str(count): _answered(rng, _difficulties(rng, 1000, count), 4) for count in (_PROBLEMS, 60, 15)}
     covered = np.mean([_covers(cell.score, _MEAN) for cell in compare_benchmarks(parts).macro])
     assert 0.93 <= covered <= 0.98
+
+
+def test_no_robust_verdict_flips_whatever_the_missing_answers_were() -> None:
+    """60 pairs with up to 8 answers lost: none without a remark loses its verdict under any assignment."""
+    rng = np.random.default_rng(49)
+    robust = fragile = 0
+    for _ in range(60):
+        whole = (rng.random((2, 24, 1)) < np.array([0.85, 0.35])[:, np.newaxis, np.newaxis]).astype(
+            np.float64
+        )
+        lost = np.zeros(whole.shape, dtype=bool)
+        lost.flat[rng.permutation(48)[: rng.integers(1, 9)]] = True
+        known = replace(matrix(np.where(lost, np.nan, whole)), left_out=lost.sum(axis=2))
+        (pair,) = compare_all(known)
+        if pair.verdict is not Verdict.BETTER:
+            continue
+        fragile += FRAGILE in pair.reason
+        if FRAGILE not in pair.reason:
+            robust += 1
+            for answers in product((0.0, 1.0), repeat=int(lost.sum())):
+                filled = whole.copy()
+                filled[lost] = answers
+                assert compare(matrix(filled), "A", "B").verdict is Verdict.BETTER
+    assert robust > 10
+    assert fragile > 3

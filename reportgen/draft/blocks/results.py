@@ -342,10 +342,11 @@ class ResultsStore:
         Raises ``ReportError`` as ``get_problem_scores``, ``ScoresError`` if outcomes do not give the metric.
         """
         from reportgen.figures.plot import BenchmarkScores  # noqa: PLC0415
-        from reportgen.statistics.verdicts import find_leader, rank_groups, rank_ranges  # noqa: PLC0415
+        from reportgen.statistics.verdicts import check_counted, find_leader, rank_groups, rank_ranges  # noqa: PLC0415
 
         scores, problems = self.get_scores(request), self.get_problem_scores(request)
         source, better, untested = self._sources[request.source], request.higher_is_better, ""
+        check_counted(problems, higher_is_better=better)
         if source.settings.illustrative:
             untested = "illustrative answers"
         elif source.kind == "totals":

@@ -110,7 +110,9 @@ def _list_protocols(
     protocols = []
     score = (("score", score_name),) if score_name else ()
     for row, name in enumerate(scores.series):
-        answered = scores.samples[find_rows(scores, row)].sum(axis=0) > 0
+        # Where it is known which answers are missing, the set includes their problems.
+        counts = scores.samples if scores.left_out is None else scores.samples + scores.left_out
+        answered = counts[find_rows(scores, row)].sum(axis=0) > 0
         if not answered.any():
             continue  # what was not measured differs in nothing
         columns = np.flatnonzero(answered).tolist()
@@ -134,7 +136,8 @@ def collect_score(score: Score) -> dict[str, Any]:
 
 def describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[str, Any]:
     """Collect irregularities in the outcomes, and how each series was measured."""
-    found = {name: own for name, own in to_json_values(notes).items() if own or name != "partial"}
+    shown = to_json_values(notes).items()
+    found = {name: own for name, own in shown if own or name not in {"partial", "statuses"}}
     found["lacking"] = found.pop("incomplete")  # its name in ``report.json``
     return {
         "found": found,
@@ -166,8 +169,10 @@ class ScoreBlock(Struct, frozen=True):
     def draw_scores(self, settings: ScoresSettings) -> tuple[Stack, dict[str, Any]]:
         """Draw a ``scores`` block."""
         from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
+        from reportgen.statistics.scores import bound_scores  # noqa: PLC0415
 
-        scored = self.inputs.answers.score_benchmark(self.request)
+        bounds = bound_scores(self.problems, *split_metric(self.request.metric))
+        scored = replace(self.inputs.answers.score_benchmark(self.request), bounds=bounds)
         return draw_scores(self.id, settings, scored, self.context), _collect_scores(scored)
 
     def draw_comparison(self, settings: ComparisonSettings) -> tuple[Stack, dict[str, Any]]:
@@ -355,6 +360,7 @@ def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:
     ranks = {one.series: {"best": one.best, "worst": one.worst} for one in scored.ranks}
     scores = [
         {**collect_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
+        | ({"bounds": list(scored.bounds[one.series])} if one.series in scored.bounds else {})
         for one in scored.scores
     ]
     return {"scores": scores}

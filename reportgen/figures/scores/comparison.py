@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import THESE_PROBLEMS, VERDICT_WORDS, Verdict
+from reportgen.core.comparisons import FRAGILE, THESE_PROBLEMS, VERDICT_WORDS, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
 from reportgen.figures.plot import FigureText, join_caption
@@ -149,7 +149,9 @@ def write_answer(compared: Sequence[Comparison], introduced: str, context: Score
     alone = f", {_describe_difference(compared[0], context)}" if len(compared) == 1 else ""
     decided = [pair.runs for pair in compared if pair.verdict in _OPPOSITE]
     about = " (these checkpoints)" if decided and all(max(runs) == 1 for runs in decided) else ""
-    return f"Against {introduced}: {describe_verdicts(compared)}{alone}{about}."
+    fragile = [pair.a for pair in compared if FRAGILE in pair.reason]
+    doubt = f" Of {join_names(fragile, most=_MOST_SERIES)}, this holds {FRAGILE}." if fragile else ""
+    return f"Against {introduced}: {describe_verdicts(compared)}{alone}{about}.{doubt}"
 
 
 def describe_verdicts(compared: Sequence[Comparison]) -> str:

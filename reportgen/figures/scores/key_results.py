@@ -16,6 +16,7 @@ from reportgen.figures.scores.wording import (
     format_level,
     format_range,
     format_rank,
+    format_score,
     format_score_estimate,
     is_percent,
     name_metric,
@@ -39,11 +40,13 @@ _CSV_HEADER = (
     *("problems", "fewest_samples", "most_samples", "runs", "between_runs_sd", "tokens", "seconds", "cost"),
     "reason",
 )
+_BOUNDS_HEADER = ("missing", "lower_bound", "upper_bound")
 _SLICE_COLUMNS = (
     *("column", "value", "series", "metric", "score", "low", "high", "level", "problems"),
     *("estimand", "method", "reason"),
 )
 _SPREAD = "SD between runs: standard deviation of the runs' own scores."
+_BOUNDS = "Bounds: the score with every answer that is left out at the lowest, and at the highest, score."
 _UNKNOWN = Cell("not known", None, "missing")
 _NONE = Cell("none", None, "missing")
 
@@ -112,7 +115,12 @@ def write_score_csv(shown: Sequence[Score], scored: BenchmarkScores) -> str:
         )
         for score in shown
     )
-    return write_table_csv(_CSV_HEADER, rows)
+    if not scored.bounds:
+        return write_table_csv(_CSV_HEADER, rows)
+    counts = {one.series: sum(one.left_out.values()) for one in scored.problems.notes.statuses}
+    more = ((counts[score.series], *scored.bounds[score.series]) for score in shown)
+    whole = ((*row, *own) for row, own in zip(rows, more, strict=True))
+    return write_table_csv((*_CSV_HEADER, *_BOUNDS_HEADER), whole)
 
 
 def _build_columns(
@@ -130,6 +138,8 @@ def _build_columns(
             "rank", [Cell(format_rank(rank), float(rank.best)) if rank else _NONE for rank in ranks]
         )
     yield _Column("problems", [count(score.problems) for score in shown])
+    if scored.bounds:
+        yield _build_bounds(shown, scored, context)
     # Samples are never known for totals.
     if not shown or any(score.samples for score in shown):
         cells = []
@@ -152,6 +162,16 @@ def _build_columns(
             cells = [_UNKNOWN if v is None else Cell(format_number(v, significant=3), v) for v in values]
             note = f"{what.capitalize()} a sample: mean over samples, then over problems."
             yield _Column(f"{what} a sample", cells, note)
+
+
+def _build_bounds(shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext) -> _Column:
+    """Build the column of scores with all answers left out wrong, and all right."""
+    cells = []
+    for score in shown:
+        lowest, highest = scored.bounds[score.series]
+        low, high = (format_score(end, context) for end in (lowest, highest))
+        cells.append(Cell(low if lowest == highest else f"{low} to {high}", lowest))
+    return _Column("bounds", cells, _BOUNDS)
 
 
 def build_slice_table(

@@ -25,7 +25,7 @@ from reportgen.figures.axis import Axis, make_linear_axis
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reportgen.core.comparisons import Comparison, OutcomeNotes, RankRange, RunSpread, Score
+    from reportgen.core.comparisons import AnswerCounts, Comparison, OutcomeNotes, RankRange, RunSpread, Score
     from reportgen.figures.plot import ScoreContext
 
 
@@ -269,8 +269,10 @@ def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -
     uneven = [entry for entry in found.uneven if shown is None or entry[0] in shown]
     partial = [entry for entry in found.partial if shown is None or entry[0] in shown]
     replaced = "replaced by a later row of the same series, run, problem and sample"
+    counted = [entry for entry in found.statuses if shown is None or entry.series in shown]
     verb = "has" if len(found.differing_gold) == 1 else "have"
     sentences = [
+        *describe_statuses(counted),
         _count_rows(found.replaced, "", replaced),
         _count_rows(found.missing, " without a usable score", "left out, and not taken for wrong"),
         *(f"{name} lacks {_name_problems(names)} that others have." for name, names in incomplete[:_SERIES]),
@@ -286,6 +288,37 @@ def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -
         else "",
     ]
     return tuple(filter(None, sentences))
+
+
+_STATUS_NOUNS = {
+    "failed": "failed answer",
+    "timed out": "time-out",
+    "truncated": "truncated answer",
+    "infrastructure": "infrastructure error",
+    "not run": "answer not run",
+    "": "answer without a score",
+}
+
+
+def describe_statuses(counted: Sequence[AnswerCounts]) -> Iterator[str]:
+    """Yield a sentence on each series: the problems it answered, and what was left out or counts as wrong."""
+    known = [entry for entry in counted if entry.left_out or entry.wrong]
+    for entry in known[:_SERIES]:
+        answered = f"{entry.answered:,} of {format_count(entry.problems, 'problem')} answered"
+        ends = []
+        for counts, what in ((entry.left_out, "left out"), (entry.wrong, "counted as wrong")):
+            listed = [_count_status(count, status) for status, count in counts.items()]
+            ends += [f"{join_names(listed)} {what}"] if listed else []
+        yield f"{entry.series}: {answered}; {', '.join(ends)}."
+    if len(known) > _SERIES:
+        yield f"{len(known) - _SERIES} more series lack answers."
+
+
+def _count_status(count: int, status: str) -> str:
+    noun = _STATUS_NOUNS[status]
+    first, _, rest = noun.partition(" ")
+    many = f"{first}s {rest}" if rest.startswith(("not", "without")) else f"{noun}s"
+    return format_count(count, noun, many)
 
 
 def _describe_partial(partial: Sequence[tuple[str, str, int, int]]) -> str:

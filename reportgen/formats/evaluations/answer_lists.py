@@ -10,7 +10,8 @@ records:
   {"HumanEval/0": [{"base_status": "pass", "plus_status": "fail"}, …]}}``, an object per sample; the latter
   has one ``status``. An answer counts for the longer test only if it also passes the shorter one.
 - SWE-bench (repository SWE-bench/SWE-bench, ``swebench/harness/reporting.py``): lists of instance ids by
-  outcome. An instance that was never submitted has no score.
+  outcome. An empty patch is a failure of the model. An instance that was never submitted, or whose evaluation
+  ended in an error, has no score.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 
+from reportgen.core.score_names import STATUS
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
+    from reportgen.core.score_names import Status
 
 
 # Names of fields, of which the first in a record counts.
@@ -79,13 +82,17 @@ _NO_GROUPS: Final = frozenset(
 _LONGEST_TEXT: Final = 160
 _ENOUGH: Final = 2
 _LINES: Final = (".jsonl", ".ndjson")
-# Outcomes of instances of SWE-bench, and their scores; the first list that has an instance counts.
-_ENDS: Final[Mapping[str, float | None]] = {
+# Outcomes of instances of SWE-bench, with their score or status; the first list that has an instance counts.
+_ENDS: Final[Mapping[str, float | Status]] = {
     "resolved_ids": 1.0,
     "unresolved_ids": 0.0,
-    "empty_patch_ids": 0.0,
-    "error_ids": 0.0,
-    "incomplete_ids": None,
+    "empty_patch_ids": "failed",
+    "error_ids": "infrastructure",
+    "incomplete_ids": "not run",
+}
+_WITHOUT_SCORE: Final[Mapping[float | Status, str]] = {
+    "infrastructure": "not evaluated, after an error",
+    "not run": "not submitted",
 }
 _GOOD: Final = "pass"
 _IRREGULAR: Final = {
@@ -215,15 +222,17 @@ def _read_tests(tested: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
 def _read_resolved(
     path: Path, document: Mapping[str, Any], findings: list[Diagnostic]
 ) -> Iterator[dict[str, Any]]:
-    ends: dict[str, float | None] = {}
-    for key, score in _ENDS.items():
+    ends: dict[str, float | Status] = {}
+    for key, end in _ENDS.items():
         for name in map(as_word, as_list(document.get(key))):
-            ends.setdefault(name, score)
-    if missing := sum(score is None for score in ends.values()):
-        count = format_count(missing, "instance was", "instances were")
-        findings.append(warn(path, f"{count} not submitted: without a score"))
-    for name, score in ends.items():
-        yield {"problem_id": name, "benchmark": "SWE-bench", "scores": [score]}
+            ends.setdefault(name, end)
+    for status, what in _WITHOUT_SCORE.items():
+        if missing := [*ends.values()].count(status):
+            count = format_count(missing, "instance was", "instances were")
+            findings.append(warn(path, f"{count} {what}: without a score"))
+    for name, end in ends.items():
+        known = {"scores": [None], STATUS: end} if isinstance(end, str) else {"scores": [end]}
+        yield {"problem_id": name, "benchmark": "SWE-bench", **known}
 
 
 def _find_scores(record: Mapping[str, Any]) -> list[str]:
@@ -280,6 +289,7 @@ class _Records(Struct):
                 gold=gold,
                 fields=record,
                 texts=texts,
+                status=record.get(STATUS),
                 **sample,
             )
             self.times[model, benchmark, problem] += 1

@@ -236,7 +236,7 @@ class _Log(Struct, frozen=True):
         samples = [sample for sample in self.samples if isinstance(sample, dict)]
         scored = [dict(_iterate_scores(sample)) for sample in samples]
         labels = list(dict.fromkeys(label for labelled in scored for label in labelled)) or [""]
-        rows = AnswerRows()
+        rows, is_graded = AnswerRows(), _has_scores(samples)
         for sample, labelled in zip(samples, scored, strict=True):
             # Graders have a separate entry.
             usage = get_mapping(sample, "model_usage")
@@ -257,6 +257,7 @@ class _Log(Struct, frozen=True):
                     seconds=seconds,
                     fields=get_mapping(sample, "metadata"),
                     texts=read_inspect_texts(sample, words) if self.texts else {},
+                    status=scores.find_status(sample) if is_graded else None,
                 )
         messages += _list_messages(samples, rows.strange, len(self.samples) - len(samples))
         return rows.build()

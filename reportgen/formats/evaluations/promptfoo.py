@@ -151,6 +151,7 @@ def _build_answers(
             seconds=None if latency is None else latency / _MILLISECONDS,
             fields=get_mapping(row, "vars") | get_mapping(row, "testCase", "metadata"),
             texts=read_promptfoo_texts(row) if texts else {},
+            status="infrastructure" if _is_error(row) else None,
         )
     return rows.build()
 

@@ -17,6 +17,8 @@ from reportgen.formats.runs import ScoredAnswer
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from reportgen.core.score_names import Status
+
 
 _LONGEST_GROUP: Final = 60
 _MOST_GROUPS: Final = 50
@@ -44,8 +46,12 @@ class AnswerRows(Struct):
         fields: Mapping[str, Any] | None = None,
         slices: Mapping[str, str] | None = None,
         texts: Mapping[str, str] | None = None,
+        status: Status | None = None,
     ) -> None:
-        """Add an answer for each metric of ``scores``; ``fields`` describe its problem, and may group it."""
+        """Add an answer for each metric of ``scores``; ``fields`` describe its problem, and may group it.
+
+        A ``status`` is that of an answer without a score.
+        """
         name, repeat = as_word(problem), as_word(sample)
         given, right = as_answer(answer), as_answer(gold)
         used, time = parse_number(tokens), parse_number(seconds)
@@ -56,9 +62,9 @@ class AnswerRows(Struct):
             # NaN is what harnesses write for an answer that could not be graded.
             if score is None and cell is not None and not math.isnan(parse_number(cell) or 0):
                 self.strange[metric] += 1
-            self.answers.append(
-                ScoredAnswer(name, score, repeat, metric, given, right, used, time, slices or {}, texts or {})
-            )
+            said = (given, right, used, time, slices or {}, texts or {})
+            known = status if score is None else None
+            self.answers.append(ScoredAnswer(name, score, repeat, metric, *said, known))
 
     def build(self, hidden: Collection[str] = (), *, graded: bool = False) -> tuple[ScoredAnswer, ...]:
         """Return the answers, if ``graded`` of metrics that have a score; ``hidden`` fields group none."""

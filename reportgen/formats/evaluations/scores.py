@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
+    from reportgen.core.score_names import Status
     from reportgen.formats.runs import Evaluation, ScoredAnswer
 
 
@@ -242,6 +243,19 @@ def warn_no_scores(counts: Mapping[str, int], where: str = "in") -> Iterator[str
     if counts:
         cells = format_count(sum(counts.values()), "value that is no score", "values that are no scores")
         yield f"{cells} {where} {list_shortened(counts)}: left out"
+
+
+# Statuses by the limit that stopped a sample of Inspect; others are limits of tokens, messages or cost.
+_LIMITS: Final[Mapping[str, Status]] = {"time": "timed out", "working": "timed out", "operator": "not run"}
+
+
+def find_status(sample: Mapping[str, Any]) -> Status | None:
+    """Return why a sample of Inspect without a score has none; an error is that of a sandbox or network."""
+    if sample.get("error"):
+        return "infrastructure"
+    # An object in samples, and a word in summaries.
+    limit = as_word(get_inner(sample.get("limit"), "type") or sample.get("limit"))
+    return _LIMITS.get(limit, "truncated") if limit else None
 
 
 # Metrics that count right answers; each answer is right or wrong, unless a standard error shows otherwise.

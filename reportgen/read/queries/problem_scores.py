@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import (
+    AnswerCounts,
     NoOutcomesError,
     OutcomeNotes,
     Outcomes,
@@ -17,6 +19,7 @@ from reportgen.core.comparisons import (
     ScoresError,
     Votes,
 )
+from reportgen.core.score_names import STATUS, STATUSES
 from reportgen.read.queries.points import (
     LARGEST_FLOAT,
     Column,
@@ -27,7 +30,7 @@ from reportgen.read.queries.points import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 # less than a millionth of a currency unit.
 _UNITS = {"tokens": 1e6, "seconds": 1e6, "cost": 1e12}
 _LARGEST_COST = 1e15
+
+# Statuses of answers that are not scored, "" where the status is not known.
+_KINDS = ("", *STATUSES[1:])
 
 _Columns: TypeAlias = "Mapping[str, Column]"
 _Number = TypeVar("_Number", np.int64, np.float64)
@@ -74,6 +80,11 @@ class _Query(NamedTuple):
     condition: str
     repeated: bool = False
 
+    @property
+    def statuses(self) -> bool:
+        """Whether statuses of answers are known."""
+        return STATUS in self.outcomes.has
+
     def fetch(self, extra: list[str], aggregates: tuple[str, ...], further: str = "") -> dict[str, Column]:
         """Fetch one row per part, series, run and problem, and per value of ``further``.
 
@@ -89,6 +100,8 @@ class _Query(NamedTuple):
             chosen = [
                 f'arg_max_null({name}, "row") FILTER ({finite}) AS {name}' for name in ("score", *extra)
             ]
+            # The status of a sample without a score is that of its last row.
+            chosen += [f'arg_max_null({STATUS}, "row") AS {STATUS}'] * self.statuses
             samples = table.aggregate(
                 f'{self.part} AS part, {key}, sample, min(seed) AS seed, min("row") AS first, '
                 f"count(*) AS rows, count(*) FILTER ({finite}) AS usable, {', '.join(chosen)}",
@@ -96,6 +109,7 @@ class _Query(NamedTuple):
             )
         else:
             chosen = [f"CASE WHEN {finite} THEN {name} END AS {name}" for name in ("score", *extra)]
+            chosen += [STATUS] * self.statuses
             samples = table.project(
                 f'{self.part} AS part, {key}, sample, seed, "row" AS first, 1 AS rows, '
                 f"coalesce({finite}, false)::INTEGER AS usable, {', '.join(chosen)}"
@@ -133,7 +147,15 @@ class _Query(NamedTuple):
             ),
             *(f"min({name}) AS {name}_first, max({name}) AS {name}_last" for name in texts),
         )
+        if self.statuses:
+            aggregates += (
+                "count(*) - count(score) AS left_out",
+                *_count_statuses("left out", "score IS NULL"),
+                *_count_statuses("wrong", f"score = {low!r}"),
+            )
         columns = self.fetch([*costs, *texts], aggregates)
+        if self.repeated:
+            return self, columns
         different = np.ma.filled(columns["different"].astype(np.float64), 0)
         if not np.any(different < columns["n"].astype(np.float64)):
             return self, columns
@@ -156,13 +178,15 @@ def _read_parts(
     conditions = [_quote(name) + " = " + _quote(value, "'") for name, value in where.items()]
     if column:
         conditions.append(f"{_quote(column)} IS NOT NULL")
-    query = _Query(outcomes, _quote(column) if column else "''", " AND ".join(conditions))
+    # A sample that was tried again has a row of each try, of which one may have no score.
+    repeated = STATUS in outcomes.has
+    query = _Query(outcomes, _quote(column) if column else "''", " AND ".join(conditions), repeated)
     votes = None
     with outcomes.reading():
         query, columns = query.read_cells()
         parts = _split_by_part(columns)
         _check_cells(outcomes, columns, parts)
-        if query.repeated:
+        if query.repeated and (not query.statuses or _has_repeats(columns)):
             outcomes.check_repeats()
         outcomes.check_runs()
         if answers and "answer" in outcomes.has:
@@ -176,6 +200,18 @@ def _read_parts(
     names = sorted(parts, key=lambda part: (to_integers(parts[part]["first"]).min(), part))
     scores = {part: _assemble_scores(outcomes, parts[part]) for part in names}
     return scores if votes is None else {part: _add_votes(one, votes[part]) for part, one in scores.items()}
+
+
+def _count_statuses(name: str, condition: str) -> Iterator[str]:
+    """Yield the number of samples of each status that meet a condition, in a column after both names."""
+    for status in _KINDS:
+        known = f"coalesce({STATUS}, '') IN ('{status}'{', ' + repr(STATUSES[0]) if not status else ''})"
+        yield f'count(*) FILTER ({condition} AND {known}) AS "{name} {status}"'
+
+
+def _has_repeats(columns: _Columns) -> bool:
+    rows, n, left_out = (to_integers(columns[name]) for name in ("rows", "n", "left_out"))
+    return bool(np.any(rows > n + left_out))
 
 
 def _quote(text: str, mark: str = '"') -> str:
@@ -259,6 +295,24 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
         gold=_list_single(golds, problems),
         clusters=_list_single(clusters, problems),
     )
+    return _add_notes(every, scores)
+
+
+def _add_notes(every: _Columns, scores: ProblemScores) -> ProblemScores:
+    """Add irregularities and, where statuses are known, the answers of each cell that are left out.
+
+    Of a cell without a row these are as many as elsewhere. Runs without any score are added, too.
+    """
+    if "left_out" in every:
+        known = {(scores.series[run.series], run.run) for run in scores.runs}
+        keys = dict.fromkeys(zip(as_names(every["series"]), as_names(every["run"]), strict=True))
+        lost = (RunOfSeries(scores.series.index(key[0]), key[1], None) for key in keys if key not in known)
+        cells = _drop_unscored_runs(every)
+        given = np.zeros(scores.samples.shape, dtype=np.int64)
+        where = _locate_cells(scores.series, scores.runs, scores.problems, cells)
+        given[where] = to_integers(cells["n"]) + to_integers(cells["left_out"])
+        left_out = np.where(given > 0, given - scores.samples, given.max())
+        scores = replace(scores, left_out=left_out, lost_runs=tuple(lost))
     return replace(scores, notes=_describe_cells(every, scores))
 
 
@@ -339,7 +393,31 @@ def _describe_cells(cells: _Columns, scores: ProblemScores) -> OutcomeNotes:
             uneven.append((name, int(counts.min()), int(counts.max())))
     rows, usable, scored = (int(to_integers(cells[name]).sum()) for name in ("rows", "usable", "n"))
     notes = OutcomeNotes(rows, usable - scored, rows - usable, tuple(incomplete), tuple(uneven), differing)
+    if scores.left_out is not None:  # each series says what is missing, and why
+        notes = replace(notes, missing=0, statuses=tuple(_count_answers(cells, scores)))
     return replace(notes, partial=tuple(partial))
+
+
+def _count_answers(cells: _Columns, scores: ProblemScores) -> Iterator[AnswerCounts]:
+    """Yield what became of the answers of each series; those without a row were not run."""
+    names = np.array(as_names(cells["series"]), dtype=object)
+    given = to_integers(cells["n"]) + to_integers(cells["left_out"])
+    size = scores.samples if scores.left_out is None else scores.samples + scores.left_out
+    for place, series in enumerate(scores.series):
+        own, rows = names == series, [n for n, run in enumerate(scores.runs) if run.series == place]
+        counts = {
+            what: Counter(
+                {status: int(to_integers(cells[f"{what} {status}"])[own].sum()) for status in _KINDS}
+            )
+            for what in ("left out", "wrong")
+        }
+        lost = sum(run.series == place for run in scores.lost_runs)
+        every = size[rows].sum() + lost * len(scores.problems) * size.max()
+        counts["left out"]["not run"] += int(every - given[own].sum())
+        answered = int(np.count_nonzero(scores.samples[rows].sum(axis=0)))
+        counts["wrong"][""] = 0  # a wrong answer is no lost one
+        known = (dict(+counts[what]) for what in ("left out", "wrong"))
+        yield AnswerCounts(series, len(scores.problems), answered, *known)
 
 
 def _collect_by_problem(cells: _Columns, name: str) -> dict[str, set[str]]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.score_names import is_result
+from reportgen.core.score_names import STATUS, is_result
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.evaluations.scores import SUBTASKS
@@ -414,6 +414,8 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     if "problem" in layout.kinds:
         texts = TEXTS if any(unit.unit.texts for unit in runs.units) else ()
         parts = {part: part for part in (*_PARTS, *texts) if part in layout.kinds}
+        if STATUS in layout.kinds:
+            parts["status"] = STATUS
         if cluster := find_column(settings.columns.cluster or "", tuple(layout.kinds)):
             parts["cluster"] = cluster
         # The name of a benchmark does not include its only score.

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, ReportError, diagnose_disk_error
+from reportgen.core.score_names import STATUS
 from reportgen.formats import sql
 from reportgen.formats.decode import explain_os_errors
 from reportgen.formats.evaluations.texts import TEXTS
@@ -124,7 +125,9 @@ TOTALS: Final = {"score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
 # Columns of answers besides slices, and names of columns that the source itself gives.
 _ANSWERS: Final = ("problem", "sample", "score", "answer", "gold", "tokens", "seconds")
 _NUMBERS: Final = frozenset(("score", "tokens", "seconds"))
-_GIVEN: Final = frozenset(("series", "run", "seed", "benchmark", "step", "metric", "value", "row", "cost"))
+_GIVEN: Final = frozenset(
+    ("series", "run", "seed", "benchmark", "step", "metric", "value", "row", "cost", STATUS)
+)
 _ROWS_OF_A_PART: Final = 1 << 20
 # Milliseconds since 1970 that a timestamp can hold, without sentinels: about the years 70 to 97,000.
 _TIMES: Final = (-6e13, 3e15)
@@ -309,6 +312,8 @@ class UnitWriter:
             }
             if any(answer.texts for answer in answers):
                 values |= {name: [answer.texts.get(name) for answer in answers] for name in TEXTS}
+            if any(answer.status for answer in answers):
+                values[STATUS] = [answer.status for answer in answers]
             # A slice with the name of another column is left out, and so is an empty column.
             taken = {*values, *_GIVEN}
             for name in dict.fromkeys(name for answer in answers for name in answer.slices):

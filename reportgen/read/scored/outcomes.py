@@ -14,6 +14,8 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.score_names import STATUS, STATUSES
+from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.messages import list_names
@@ -33,16 +35,19 @@ from reportgen.read.tables.rows import (
     check_score,
     keep_series,
     locate_row,
+    rename_texts,
     select_files,
     select_names,
 )
 from reportgen.read.tables.survey import complete_layout
 from reportgen.settings.text import shorten
+from reportgen.settings.yaml_tree import write_flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from reportgen.formats.cells import Text
     from reportgen.read.groups import Groups
     from reportgen.read.tables.layout import Filters, Layout, OutcomeRoles
     from reportgen.read.tables.rows import Rows
@@ -74,6 +79,11 @@ class OutcomeQuery(Struct, frozen=True):
         return {part: column for part, column in parts.items() if column is not None}
 
     @property
+    def has(self) -> frozenset[str]:
+        """Optional columns of the table."""
+        return frozenset((*self.given, STATUS) if self.roles.status else self.given)
+
+    @property
     def slices(self) -> tuple[str, ...]:
         """Columns to slice by, and that of the benchmark."""
         return (*list_free_columns(self.layout), *(["benchmark"] if self.roles.benchmark else []))
@@ -84,7 +94,15 @@ class OutcomeQuery(Struct, frozen=True):
         checks = {column: NUMBER for part, column in self.given.items() if part in _NUMBERS}
         checks[self.roles.problem] = NAMED
         checks[self.roles.score] = Check(lambda cell: check_score(cell, ends), typed=True)
+        if self.roles.status:
+            checks[self.roles.status] = Check(self._check_status, typed=True)
         return find_wrong_cells(root, self.layout.files, checks)
+
+    def _check_status(self, cell: Text) -> tuple[str, str] | None:
+        if not cell or cell in STATUSES or cell in self.source.settings.statuses:
+            return None
+        advice = f"Say which it is in source.yml, as in statuses: {write_flow({cell: 'infrastructure'})}"
+        return "is no status", f"{advice}. There are {join_names(STATUSES)}"
 
     def check_runs(self, root: Path) -> None:
         """Refuse series of one name that share a run, and runs that differ in words without settings."""
@@ -132,7 +150,7 @@ def read_outcomes(
     return Outcomes(
         frame=frame,
         order=groups.order or (query.layout.series if query.series is None else query.series),
-        has=frozenset(query.given),
+        has=query.has,
         slices=query.slices,
         lowest=source.score_range[0],
         highest=source.score_range[1],
@@ -226,7 +244,7 @@ def build_outcomes(root: Path, query: OutcomeQuery) -> str:
         problem = f"benchmark || ' / ' || {problem}"
     changed = {
         "problem": problem,
-        "score": check_range("score", query.source.score_range),
+        "score": _count_score(query),
         "sample": "coalesce(sample, '')",
     }
     within = "series, run, benchmark, problem" if query.roles.benchmark else "series, run, problem"
@@ -245,6 +263,26 @@ def build_outcomes(root: Path, query: OutcomeQuery) -> str:
     return f"SELECT * REPLACE ({replaced}) FROM ({table})"  # noqa: S608 - quoted
 
 
+def _count_score(query: OutcomeQuery) -> str:
+    """Return SQL for the score that counts: that of an answer, of one that counts as wrong, or none.
+
+    This is the only place that does what ``count:`` says.
+    """
+    score, counted = check_range("score", query.source.score_range), query.source.settings.count
+    if not query.roles.status:
+        return score
+    known = sql.quote_all(STATUSES)
+    cases = f"WHEN {STATUS} NOT IN ({known}) THEN error('a status is unknown') "
+    left_out = [status for status in STATUSES[1:] if status not in counted]
+    if left_out:
+        cases += f"WHEN {STATUS} IN ({sql.quote_all(left_out)}) THEN NULL "
+    if wrong := [status for status in counted if status != STATUSES[0]]:
+        lowest = float(query.source.score_range[0])
+        is_scored = "score IS NOT NULL AND isfinite(score)"
+        cases += f"WHEN {STATUS} IN ({sql.quote_all(wrong)}) AND NOT ({is_scored}) THEN {lowest!r} "
+    return f"CASE {cases}ELSE {score} END"
+
+
 def _select_cells(root: Path, query: OutcomeQuery) -> str:
     """Return the SELECT of the rows that count, with the columns that group them."""
     roles, source = query.roles, query.source
@@ -257,6 +295,8 @@ def _select_cells(root: Path, query: OutcomeQuery) -> str:
             "sample": rows.as_text(roles.sample),
             "score": rows.as_score(roles.score, source.score_range),
             "row": rows.get_position(),
+            # NULL in a source without statuses, which may be joined with others.
+            STATUS: rename_texts(f"nullif({rows.as_text(roles.status)}, '')", source.settings.statuses),
         }
         for part, column in query.given.items():
             cells[part] = rows.as_number(column) if part in _NUMBERS else _replace_nul(rows.as_text(column))

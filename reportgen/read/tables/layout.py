@@ -58,6 +58,7 @@ class OutcomeRoles(Struct, frozen=True):
     problem: str
     score: str
     sample: str | None = None
+    status: str | None = None
     answer: str | None = None
     gold: str | None = None
     prompt: str | None = None
@@ -155,6 +156,7 @@ def _decode_layout(data: bytes) -> Layout:
 
 # In wide form these suffixes assign the columns of an interval to a metric.
 INTERVAL_PARTS: Final = ("low", "high", "stderr", "std", "n")
+_STATED: Final = ("cluster", "status", *TEXTS)
 # Names that identify a role, the best first, in any case. If a model's answer is called prediction, a column
 # called answer has the right one.
 OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
@@ -163,8 +165,9 @@ OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "score": ("score", "correct", "is_correct", "passed", "acc", "reward"),
     "answer": ("prediction", "extracted", "answer"),
     "gold": ("gold", "target", "reference", "answer"),
-    # Only if set in source.yml: a cluster changes every interval, and texts are shown to everybody.
-    **dict.fromkeys(("cluster", *TEXTS), ()),
+    # Only if set in source.yml: clusters change every interval, statuses what counts, and texts are shown to
+    # everybody.
+    **dict.fromkeys(_STATED, ()),
     "tokens": ("tokens", "completion_tokens", "num_tokens"),
     "seconds": ("seconds", "time", "latency"),
     "cost": ("cost",),
@@ -183,7 +186,7 @@ _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 SAYS_LITTLE: Final = frozenset(("idx", "id"))
 """Names of columns of problems that tables of any content may have."""
 # Columns of a frame of outcomes besides its free columns.
-_RESERVED: Final = frozenset((*OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster", *TEXTS}
+_RESERVED: Final = frozenset((*OUTCOME_NAMES, "series", "run", "seed", "row")) - {*_STATED}
 
 
 def add_settings(layout: Layout, names: Iterable[str]) -> Layout:
@@ -272,7 +275,7 @@ def resolve_column(name: str, layout: Layout) -> str | None:
     A table of frozen runs has their settings as columns, and names them as ``add_settings`` does.
     """
     column = find_column(name, tuple(layout.kinds))
-    if column is None and name in {*_RESERVED, "cluster", *TEXTS} - {"row"}:
+    if column is None and name in {*_RESERVED, *_STATED} - {"row"}:
         owner = layout.outcomes if name in OUTCOME_NAMES else layout.roles
         column = getattr(owner, name, None)
     if column is None and not layout.settings:
@@ -403,7 +406,7 @@ def list_free_columns(layout: Layout) -> tuple[str, ...]:
         return ()
     roles, outcomes = layout.roles, layout.outcomes
     taken = {*astuple(replace(outcomes, cluster=None)), roles.series, roles.run, roles.seed}
-    seen = {*_RESERVED, *(part for part in ("cluster", *TEXTS) if getattr(outcomes, part))}
+    seen = {*_RESERVED, *(part for part in _STATED if getattr(outcomes, part))}
     free: dict[str, str] = {}
     for name in layout.kinds:
         if name not in taken and name.casefold() not in seen:

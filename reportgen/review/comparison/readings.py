@@ -312,6 +312,11 @@ class ItemTable:
         own = count_answers(self.scores, name)
         return [own[column] if column >= 0 else Answers(0, 0) for column in self.columns.tolist()]
 
+    def count_lost(self, name: str) -> int:
+        """The answers of a series that infrastructure errors cost, as far as statuses are known."""
+        known = (one for one in self.scores.notes.statuses if one.series == name)
+        return sum(one.left_out.get("infrastructure", 0) for one in known)
+
     def get_runs(self, name: str) -> tuple[list[int], FloatArray]:
         """The rows of a series' runs, and their scores, shape (runs, items)."""
         rows = find_rows(self.scores, self.scores.series.index(name))
@@ -345,11 +350,13 @@ def _compare_items(
     protocol = moved.protocol
     if regraded := sum(old.gold[one] != gold for one, gold in new.gold.items() if one in old.gold):
         protocol += (f"other right answers to {format_count(regraded, 'problem')}",)
-    moved = replace(moved, problems=items, runs=runs, protocol=protocol)
+    lost = _describe_lost(old.count_lost(was), new.count_lost(name))
+    moved = replace(moved, problems=items, runs=runs, protocol=protocol, lost=lost)
     if np.array_equal(before[shared], after[shared]) or not groups.differ:
         if items.only_base or items.only_head:
             effect = Effect("none", 0.0)
-            protocol = (*protocol, "other problems; nothing changed on the shared ones")
+            what = "other answers left out" if lost else "other problems"
+            protocol = (*protocol, f"{what}; nothing changed on the shared ones")
             moved = replace(moved, protocol=protocol, effect=effect, causes=("data", *moved.causes))
         return moved, None
     moved = replace(moved, causes=("data", *moved.causes), flips=_find_flips(tables, was, name))
@@ -363,6 +370,12 @@ def _compare_items(
         return replace(moved, effect=effect), None
     means = RunGroups(*(group[:, whole].mean(axis=1) for group in groups))
     return replace(moved, effect=estimate_over_runs(means, level)), None
+
+
+def _describe_lost(before: int, after: int) -> str:
+    """Return how many more or fewer answers infrastructure errors cost; empty where as many."""
+    noun = f"{'more' if after > before else 'fewer'} answer"
+    return f"{format_count(abs(after - before), noun)} lost to infrastructure" if after != before else ""
 
 
 def _find_flips(tables: tuple[ItemTable, ItemTable], was: str, name: str) -> Flips:

@@ -40,6 +40,7 @@ class Moved(Struct, frozen=True, kw_only=True):
     higher_is_better: bool | None = None
     definitions: tuple[str, ...] = ()  # what of its definition changed: smooth: 0 → 0.6
     protocol: tuple[str, ...] = ()  # what of how it was measured changed
+    lost: str = ""  # how many more answers are lost to infrastructure
     causes: tuple[Cause, ...] = ()
     effect: Effect | None = None  # None where nothing of it changed but what is named here
     is_reported: bool = False  # whether it was given, without an interval, and is another one
@@ -88,7 +89,7 @@ def judge(moved: Moved, p_adjusted: float | None) -> NumberChange | None:
         method=effect.method if delta else "none",
         verdict=verdict,
         good=good,
-        why="; ".join(filter(None, why)),
+        why="; ".join(filter(None, [moved.lost, *why])),
     )
 
 
