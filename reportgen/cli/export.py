@@ -66,10 +66,9 @@ def export(
     """
     from reportgen.archive.archiving import read_cited_report
     from reportgen.cli.results import ExportResult
-    from reportgen.core.cache import replace_file
     from reportgen.core.words import format_count
     from reportgen.site.checking import draft_report
-    from reportgen.site.exports.results import collect_results
+    from reportgen.site.exports.results import collect_results, write_files
 
     with report_problems("nothing was written"):
         cited = read_cited_report(config_file)
@@ -77,10 +76,7 @@ def export(
             report, warnings = draft_report(config_file, progress=advance)
         results = collect_results(report, config_file.resolve().parent, sources, metric)
         files = _get_writer(form)(results, cited)
-        for name, text in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(str(path), text.encode())
+        write_files(folder, files)
     for warning in warnings:
         warn(warning)
     written = [str(folder / name) for name in files]
@@ -91,11 +87,11 @@ def export(
 
 
 def _get_writer(form: str) -> Callable[[Sequence[Result], CitedReport], Mapping[str, str]]:
-    from reportgen.site.exports import every_eval_ever, tables
+    from reportgen.site.exports import every_eval_ever, model_cards, results
 
     return {
         "eee": every_eval_ever.write_every_eval_ever,
-        "hf": tables.write_eval_results,
-        "csv": tables.write_csv,
-        "latex": tables.write_latex,
+        "hf": model_cards.write_eval_results,
+        "csv": results.write_csv,
+        "latex": results.write_latex,
     }[form]

@@ -49,6 +49,11 @@ class Boundary(Struct, frozen=True):
         return Boundary(self.repository, (*self.others, os.path.realpath(path)))
 
 
+def is_hidden(name: str) -> bool:
+    """Return whether a file or folder is passed over, as those of git are; results of the Hub are read."""
+    return name.startswith(".") and name != ".eval_results"
+
+
 def resolve_path(path: str | Path) -> str:
     """Return a path without links, as the system follows it; raise an OSError if a link cannot be read.
 

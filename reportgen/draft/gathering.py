@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -426,3 +427,11 @@ def _find_question_topic(
     # The first figure with a known direction.
     better = next((one for one in same if one is not None), topic.higher_is_better)
     return replace(topic, higher_is_better=better)
+
+
+def read_answers(root: Path, source: Source, request: ScoreRequest, series: str) -> list[dict[str, Any]]:
+    """Read the scored answers of a series that a request selects, as ``list_answers`` does."""
+    from reportgen.read import list_answers, read_outcomes  # noqa: PLC0415 - imports the database
+
+    chosen = partial(read_outcomes, root, source, benchmark=request.benchmark, series=request.series)
+    return list_answers(chosen(where=dict(request.where), by=request.by), series)

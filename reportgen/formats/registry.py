@@ -121,11 +121,6 @@ def is_data_name(name: str) -> bool:
     return is_table_name(Path(name)) or is_unit_name(name) or bool(get_archive_ending(name))
 
 
-def is_hidden(name: str) -> bool:
-    """Return whether a file or folder is passed over, as those of git are; results of the Hub are read."""
-    return name.startswith(".") and name != ".eval_results"
-
-
 @cache
 def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, patterns)))

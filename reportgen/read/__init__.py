@@ -16,6 +16,7 @@ from reportgen.read.joined import (
 )
 from reportgen.read.joining import join_sources
 from reportgen.read.measurements import make_frame, read_raw_frame
+from reportgen.read.queries.sample_texts import list_answers
 from reportgen.read.scored.outcomes import hash_problem_set
 from reportgen.read.scored.totals import TotalsTable
 from reportgen.read.sources import open_path, open_source
@@ -30,6 +31,7 @@ __all__ = [
     "get_score_names",
     "hash_problem_set",
     "join_sources",
+    "list_answers",
     "list_axes",
     "list_values",
     "make_frame",

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from reportgen.core.cache import list_entries
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
-from reportgen.core.repository import Boundary, resolve_path
+from reportgen.core.repository import Boundary, is_hidden, resolve_path
 from reportgen.core.words import join_names, suggest_name
 from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
-from reportgen.formats.registry import is_data_name, is_hidden
+from reportgen.formats.registry import is_data_name
 from reportgen.formats.tables.printed import holds_table
 
 if TYPE_CHECKING:

@@ -18,12 +18,13 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.model import SourceFile
+from reportgen.core.repository import is_hidden
 from reportgen.core.words import quote_names
 from reportgen.formats.archive import read_members
 from reportgen.formats.decode import LARGEST_PART
 from reportgen.formats.files import get_archive_ending
 from reportgen.formats.messages import list_names
-from reportgen.formats.registry import is_data_name, is_hidden
+from reportgen.formats.registry import is_data_name
 from reportgen.formats.runs import UnreadableError
 from reportgen.read.find import MOST_FILES, SETTINGS, locate_file
 from reportgen.read.runs.stored import locate_problem

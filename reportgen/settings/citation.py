@@ -1,11 +1,11 @@
-"""How a report is cited: the ``citation`` of ``mkdocs.yml``, from which all its metadata follow."""
+"""How a report is cited, by ``citation`` of ``mkdocs.yml``; and how others name its models and benchmarks."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from reportgen.settings.base import Name, Settings
 
@@ -130,3 +130,19 @@ def _read_doi(text: str) -> str:
     if not found:
         raise ValueError(f'"{text}" is neither a DOI, such as 10.5281/zenodo.1234567, nor an address')
     return found[1]
+
+
+def _check_model(name: str) -> str:
+    if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name):
+        raise ValueError("a model is written as organisation/name, such as Qwen/Qwen3-8B")
+    return name
+
+
+ModelName: TypeAlias = Annotated[str, AfterValidator(_check_model)]
+
+
+class HubTask(Settings):
+    """A benchmark on the Hugging Face Hub."""
+
+    dataset: Name = Field(description="Its dataset, as organisation/name.")
+    task: Name = Field(description="Which of the dataset's tasks it is.")

@@ -28,6 +28,7 @@ from reportgen.settings.base import (
     Number,
     Settings,
 )
+from reportgen.settings.citation import HubTask, ModelName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -196,22 +197,6 @@ def make_protocol(said: tuple[tuple[str, str], ...]) -> Protocol:
         with suppress(ValidationError):
             values |= Protocol.model_validate({name: text}).model_dump(exclude_none=True)
     return Protocol(**values)
-
-
-def _check_model(name: str) -> str:
-    if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name):
-        raise ValueError("a model is written as organisation/name, such as Qwen/Qwen3-8B")
-    return name
-
-
-ModelName: TypeAlias = Annotated[str, AfterValidator(_check_model)]
-
-
-class HubTask(Settings):
-    """A benchmark on the Hugging Face Hub."""
-
-    dataset: Name = Field(description="Its dataset, as organisation/name.")
-    task: Name = Field(description="Which of the dataset's tasks it is.")
 
 
 class SourceSettings(Settings):

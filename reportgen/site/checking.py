@@ -237,7 +237,7 @@ def check(
         return Check(make_findings(error.problems, (), root), (), is_whole=False)
     pages = (*report.pages, *report.documents)
     statements = tuple(one for page in pages for one in report.statements.get(page.path, ()))
-    from reportgen.site.exports.cards import compare_cards  # noqa: PLC0415 - few reports have some
+    from reportgen.site.exports.model_cards import compare_cards  # noqa: PLC0415 - few reports have some
 
     findings = make_findings(problems, statements, root)
     if is_new is not None:

@@ -20,9 +20,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
-from reportgen.core.repository import Boundary, find_boundary, resolve_path
+from reportgen.core.repository import Boundary, find_boundary, is_hidden, resolve_path
 from reportgen.core.words import join_names, suggest_name
-from reportgen.formats.registry import is_hidden
 from reportgen.narrative.binding_syntax import has_binding_marks
 from reportgen.narrative.documents import SUFFIXES, is_card
 from reportgen.narrative.headings import find_headings

@@ -128,7 +128,7 @@ def _read_total(entry: Mapping[str, Any], messages: list[str]) -> Total | None:
 
 
 def _add_answer(rows: AnswerRows, row: Mapping[str, Any], said: Mapping[str, Any], *, texts: bool) -> None:
-    asked, given = as_mapping(row.get("input")), as_mapping(row.get("output"))
+    question, given = as_mapping(row.get("input")), as_mapping(row.get("output"))
     named = [as_mapping(one) for one in as_list(row.get("answer_attribution"))]
     latency = parse_number(as_mapping(row.get("performance")).get("latency_ms"))
     response = as_list(given.get("raw"))
@@ -137,11 +137,11 @@ def _add_answer(rows: AnswerRows, row: Mapping[str, Any], said: Mapping[str, Any
         {"": as_mapping(row.get("evaluation")).get("score")},
         said.get("sample", ""),
         answer=named[-1].get("extracted_value") if named else None,
-        gold=next(iter(as_list(asked.get("reference"))), None),
+        gold=next(iter(as_list(question.get("reference"))), None),
         tokens=as_mapping(row.get("token_usage")).get("output_tokens"),
         seconds=None if latency is None else latency / 1000,
         fields=said,
-        texts=make_texts(prompt=asked.get("raw"), response=response[0] if response else None)
+        texts=make_texts(prompt=question.get("raw"), response=response[0] if response else None)
         if texts
         else {},
     )

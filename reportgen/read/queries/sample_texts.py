@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import narwhals as nw
+
 from reportgen.core.comparisons import Sample, SampleTexts, ScoresError
 from reportgen.read.queries.points import LARGEST_FLOAT, Column, as_floats, as_names, as_texts
 from reportgen.read.queries.problem_scores import to_integers
@@ -103,3 +105,14 @@ def _index_texts(columns: Mapping[str, Column], shown: Sequence[str]) -> dict[in
     known["expected"] = [one or right for one, right in zip(expected, gold, strict=True)]
     texts = (known.get(name, missing) for name in _SHOWN)
     return dict(zip(rows, zip(*texts, strict=True), strict=True))
+
+
+def list_answers(outcomes: Outcomes, series: str) -> list[dict[str, Any]]:
+    """List the scored answers of a series in the order of writing, without their texts.
+
+    Each has ``run``, ``seed``, ``problem``, ``sample`` and ``score``.
+    """
+    names = ("run", "seed", "problem", "sample", "score")
+    rows = outcomes.frame.filter(nw.col("series") == series, ~nw.col("score").is_null())
+    with outcomes.reading():
+        return [*rows.sort("row").select(*names).collect().iter_rows(named=True)]

@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import uuid
 from collections import defaultdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core import __version__
 from reportgen.core.errors import Stage, make_error
+from reportgen.core.words import parse_moment
 from reportgen.narrative.headings import make_slug
 from reportgen.settings.source import make_protocol
 from reportgen.site.exports.results import choose_whole, find_models
@@ -47,8 +46,7 @@ def write_every_eval_ever(results: Sequence[Result], cited: CitedReport) -> dict
     files: dict[str, str] = {}
     for (series, benchmark), own in grouped.items():
         folder = f"data/{make_slug(benchmark)}/{models[series]}"
-        digest = hashlib.sha256(f"{cited.title}\0{series}\0{benchmark}".encode()).digest()
-        name = uuid.UUID(bytes=digest[:16], version=4)  # the same each time, so that a file is replaced
+        name = _make_name(f"{cited.title}\0{series}\0{benchmark}")
         record = _make_record(own, models[series], cited)
         samples = "".join(f"{_dump(row)}\n" for row in _list_samples(own, record))
         if samples:
@@ -64,6 +62,12 @@ def write_every_eval_ever(results: Sequence[Result], cited: CitedReport) -> dict
     return files
 
 
+def _make_name(words: str) -> str:
+    """Make a name in the form of a UUID of version 4: one for the same words, so that a file is replaced."""
+    digest = hashlib.sha256(words.encode()).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
+
+
 def _dump(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False)
 
@@ -71,7 +75,7 @@ def _dump(row: dict[str, Any]) -> str:
 def _make_record(own: Sequence[Result], model: str, cited: CitedReport) -> dict[str, Any]:
     """Make the record of a series on a benchmark, with each of its metrics."""
     one = own[0]
-    moment = int(datetime.fromisoformat(cited.date).replace(tzinfo=UTC).timestamp())
+    moment = round((parse_moment(cited.date) or 0.0) / 1000)
     name = f"{make_slug(cited.title)}.{make_slug(one.benchmark)}"
     reported = one.step is None and not one.samples
     source = {

@@ -1,19 +1,24 @@
-"""The scores that a report shows, each with its interval, protocol and figure, for every export."""
+"""The scores that a report shows, each with its interval and figure, for every export; as CSV and LaTeX."""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.cache import replace_file
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.model import Estimate, Stack
 from reportgen.core.report_json import list_values
-from reportgen.core.words import format_count, format_estimate, suggest_name
+from reportgen.core.words import escape_formula, format_count, format_estimate, suggest_name
+from reportgen.draft.gathering import read_answers
 from reportgen.settings.inputs import get_settings_file
+from reportgen.site.citation import LATEX
 from reportgen.site.outputs import list_figures
 
 if TYPE_CHECKING:
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.report import Report
     from reportgen.settings.inputs import Source
+    from reportgen.site.citation import CitedReport
 
 
 class Result(Struct, frozen=True):
@@ -197,20 +203,11 @@ def _add_answers(result: Result, report: Report, root: Path) -> Result:
     if result.step is not None:
         return result
     request = _find_request(result.block, result.benchmark)
-    source, where = report.sources[request.source], dict(request.where)
+    source = report.sources[request.source]
     if source.kind != "outcomes":
         return result
 
-    def read() -> list[dict[str, Any]]:
-        from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
-
-        select = partial(read_outcomes, root, source, benchmark=request.benchmark, series=request.series)
-        outcomes = select(where=where, by=request.by)
-        rows = outcomes.frame.filter(nw.col("series") == result.series, ~nw.col("score").is_null())
-        names = ("run", "seed", "problem", "sample", "score")
-        with outcomes.reading():
-            return [*rows.sort("row").select(*names).collect().iter_rows(named=True)]
-
+    read = partial(read_answers, root, source, request, result.series)
     return replace(result, read_answers=read)
 
 
@@ -229,3 +226,54 @@ def find_models(results: Sequence[Result]) -> dict[str, str]:
     if problems:
         raise ReportError(*problems.values())
     return models
+
+
+# ---- as tables
+
+_COLUMNS = (
+    *("series", "benchmark", "metric", "score", "low", "high", "level", "stderr"),
+    *("problems", "samples", "runs", "step", "method", "reason", "sources", "figure"),
+)
+
+
+def write_csv(results: Sequence[Result], _cited: CitedReport) -> dict[str, str]:
+    """Return one table of all scores: numbers in the unit of the data, empty for what is not known."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for one in results:
+        value = one.estimate
+        level = None if value.low is None else one.level
+        numbers = (value.value, value.low, value.high, level, one.stderr)
+        counts = (one.problems or None, one.samples or None, one.runs or None, one.step)
+        sources = " + ".join(source.name for source in one.sources)
+        words = map(escape_formula, (one.method, one.reason, sources, one.figure))
+        names = map(escape_formula, (one.series, one.benchmark, one.metric))
+        writer.writerow([*names, *numbers, *counts, *words])
+    return {"results.csv": text.getvalue()}
+
+
+def write_latex(results: Sequence[Result], _cited: CitedReport) -> dict[str, str]:
+    r"""Return a ``tabular`` of series by benchmark and metric, of kernel commands alone, for ``\input``."""
+    results = choose_whole(results)
+    columns = list(dict.fromkeys((one.benchmark, one.metric) for one in results))
+    cells: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
+    for one in results:
+        cells[one.series][one.benchmark, one.metric] = one.words
+
+    def join(cells: Sequence[str]) -> str:
+        return f"{' & '.join(cell.translate(LATEX).replace(chr(0x2212), '$-$') for cell in cells)} \\\\\n"
+
+    rows = [join([name, *(own.get(column, "") for column in columns)]) for name, own in cells.items()]
+    head = join(["", *(benchmark for benchmark, _ in columns)]) + join(["", *(name for _, name in columns)])
+    note = "".join(f"% {one.series}, {one.benchmark}, {one.metric}: {one.describe()}\n" for one in results)
+    begin = f"\\begin{{tabular}}{{l{'r' * len(columns)}}}\n\\hline\n"
+    return {"results.tex": f"{note}{begin}{head}\\hline\n{''.join(rows)}\\hline\n\\end{{tabular}}\n"}
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files into a folder by their names in it; those of the same name are replaced."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(str(path), text.encode())
