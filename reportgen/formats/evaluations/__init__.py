@@ -21,14 +21,12 @@ PROMPTFOO: Final = Reader(
 )
 MATHARENA: Final = Reader("outputs of MathArena", ("*.json",), rank=260)
 OPENCOMPASS: Final = Reader("results of OpenCompass", ("*.json",), rank=290)
-EVERY_EVAL_EVER: Final = Reader(
-    "records of Every Eval Ever", ("*.json",), keys=("schema_version", "evaluation_id"), rank=180
-)
-EVAL_RESULTS: Final = Reader(
-    "results on the Hugging Face Hub (.eval_results)",
-    ("*.yaml", "*.yml"),
-    head=r"(?:\s*#[^\n]*\n|\s*---\s*\n)*\s*-\s+dataset\s*:",
-    rank=190,
+HARBOR: Final = Reader("jobs of Harbor", ("result.json",), keys=("task_name", "agent_info"), rank=250)
+VERIFIERS: Final = Reader(
+    "evaluations of verifiers and prime-rl",
+    ("metadata.json",),
+    keys=("env_id", "model", "rollouts_per_example"),
+    rank=255,
 )
 ANSWER_LISTS: Final = Reader(
     "lists of answers per problem", ("*.json", "*.jsonl", "*.ndjson"), rank=300, weak=True
