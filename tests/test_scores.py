@@ -420,6 +420,15 @@ def test_bounds_are_the_ends_of_all_assignments(missing: int, metric: str) -> No
     assert scores.notes.statuses[0].left_out == {"infrastructure": missing}
 
 
+def test_a_problem_that_died_at_the_first_of_its_samples_has_bounds() -> None:
+    """pass@2 needs two samples of each problem: the second was not run."""
+    rows = [{"problem": "p", "sample": sample, "score": 1.0} for sample in "12"]
+    rows += [{"problem": "q", "sample": "1", "score": None, "answer_status": "infrastructure"}]
+    scores = group_problem_scores(outcomes(rows))
+    assert bound_scores(scores, "pass@k", 2) == {"A": (0.5, 1.0)}
+    assert scores.notes.statuses[0].left_out == {"infrastructure": 1, "not run": 1}
+
+
 def test_what_no_series_answered_and_runs_without_an_answer_widen_the_bounds() -> None:
     """Two runs of two problems, of which one run died and nobody answered the second problem."""
     rows = [

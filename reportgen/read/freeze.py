@@ -137,7 +137,8 @@ def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, object]]:
     columns: dict[str, object] = {
         part: names[name]
         for part, name in played.items()
-        if name in names and (names[name] != part or found.get(part, part) != part)
+        # A status has its role only where that is stated.
+        if name in names and (names[name] != part or found.get(part, part) != part or part == "status")
     }
     if layout.series_parts:
         columns["series"] = [names[name] for name in layout.series_parts]

@@ -90,10 +90,7 @@ _ENDS: Final[Mapping[str, float | Status]] = {
     "error_ids": "infrastructure",
     "incomplete_ids": "not run",
 }
-_WITHOUT_SCORE: Final[Mapping[float | Status, str]] = {
-    "infrastructure": "not evaluated, after an error",
-    "not run": "not submitted",
-}
+_WITHOUT_SCORE: Final[tuple[Status, ...]] = ("infrastructure", "not run")
 _GOOD: Final = "pass"
 _IRREGULAR: Final = {
     "ungraded": ("record has no score: left out", "records have no score: left out"),
@@ -226,13 +223,15 @@ def _read_resolved(
     for key, end in _ENDS.items():
         for name in map(as_word, as_list(document.get(key))):
             ends.setdefault(name, end)
-    for status, what in _WITHOUT_SCORE.items():
-        if missing := [*ends.values()].count(status):
-            count = format_count(missing, "instance was", "instances were")
-            findings.append(warn(path, f"{count} {what}: without a score"))
+    known = [*ends.values()]
+    count = [format_count(known.count(one), "instance was", "instances were") for one in _WITHOUT_SCORE]
+    if "infrastructure" in known:
+        findings.append(warn(path, f"{count[0]} not evaluated, after an error: without a score"))
+    if "not run" in known:
+        findings.append(warn(path, f"{count[1]} not submitted: without a score"))
     for name, end in ends.items():
-        known = {"scores": [None], STATUS: end} if isinstance(end, str) else {"scores": [end]}
-        yield {"problem_id": name, "benchmark": "SWE-bench", **known}
+        score = {"scores": [None], STATUS: end} if isinstance(end, str) else {"scores": [end]}
+        yield {"problem_id": name, "benchmark": "SWE-bench", **score}
 
 
 def _find_scores(record: Mapping[str, Any]) -> list[str]:

@@ -301,7 +301,8 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
 def _add_notes(every: _Columns, scores: ProblemScores) -> ProblemScores:
     """Add irregularities and, where statuses are known, the answers of each cell that are left out.
 
-    Of a cell without a row these are as many as elsewhere. Runs without any score are added, too.
+    Of a cell without a score these are as many as elsewhere, so that pass@k has bounds. Runs without any
+    score are added, too.
     """
     if "left_out" in every:
         known = {(scores.series[run.series], run.run) for run in scores.runs}
@@ -311,7 +312,7 @@ def _add_notes(every: _Columns, scores: ProblemScores) -> ProblemScores:
         given = np.zeros(scores.samples.shape, dtype=np.int64)
         where = _locate_cells(scores.series, scores.runs, scores.problems, cells)
         given[where] = to_integers(cells["n"]) + to_integers(cells["left_out"])
-        left_out = np.where(given > 0, given - scores.samples, given.max())
+        left_out = np.where(scores.samples > 0, given - scores.samples, given.max())
         scores = replace(scores, left_out=left_out, lost_runs=tuple(lost))
     return replace(scores, notes=_describe_cells(every, scores))
 
