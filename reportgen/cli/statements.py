@@ -236,21 +236,17 @@ def _answer_repairs(pages: Sequence[PageRepair], *, written: bool) -> Answer:
 
 def _print_unbound(pages: Sequence[PageNumbers]) -> None:
     """Print the numbers that may be facts with what to write, and how many are bound."""
-    from reportgen.site.repairs import suggest_binding
+    from reportgen.site.repairs import describe_number, suggest_binding
 
     unknown = 0
     for found in pages:
         for place, match in found.unbound:
-            words = found.page.text[match.number.start : match.number.end]
-            if match.instead:
-                print_line(f"{place}: {words}, but {clean_text(match.instead)}")
-            elif not match.candidates:
-                unknown += 1
-            else:
-                said = " or ".join(clean_text(one.words) for one in match.candidates)
-                print_line(f"{place}: {words} may be {said}")
-                if (bound := suggest_binding(found.page, match)) != words:
-                    print_line(f"    {clean_text(bound)}")
+            said = describe_number(found.page, match)
+            unknown += not said
+            if said:
+                print_line(f"{place}: {clean_text(said)}")
+            if bound := suggest_binding(found.page, match):
+                print_line(f"    {clean_text(bound)}")
     count = sum(len(one.bound) for one in pages)
     whole = count + sum(len(one.unbound) for one in pages)
     click.echo(f"{count} of {whole} numbers are bound; numbers that are no fact: {unknown}.")

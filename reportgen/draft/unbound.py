@@ -48,14 +48,15 @@ class PageNumbers(Struct, frozen=True):
         return replace(self, bound=tuple(filter(is_chosen, self.bound)), unbound=unbound)
 
 
-def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
-    """Find the unbound numbers of pages that an author wrote, and of documents.
+def find_unbound(report: Report, root: Path, only: str | None = None) -> tuple[PageNumbers, ...]:
+    """Find the unbound numbers of pages that an author wrote, and of documents, or ``only`` of one of them.
 
     Notebooks, and pages with variables or templates, are left out, as their text is elsewhere.
     Raises a ``ReportError`` if the data are invalid.
     """
-    pages = [one for one in report.pages if is_own_text(one)]
-    by_page = {page.path: dict(_list_topics(page, report)) for page in (*pages, *report.documents)}
+    own = (*(one for one in report.pages if is_own_text(one)), *report.documents)
+    pages = [one for one in own if only in {None, one.path}]
+    by_page = {page.path: dict(_list_topics(page, report)) for page in pages}
     requests: dict[Request, None] = {}
     for one in (topic.request for topics in by_page.values() for topic in topics.values()):
         requests[one] = None
@@ -65,7 +66,7 @@ def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
     known: dict[str, Topic] = {}
     return tuple(
         _find_numbers(page, tuple(_make_topics(page, by_page[page.path], report, answers, known)))
-        for page in (*pages, *report.documents)
+        for page in pages
     )
 
 

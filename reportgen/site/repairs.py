@@ -314,11 +314,24 @@ def write_binding(words: str, candidate: Candidate, file: str, *, is_document: b
     return f'[{words}]{{value="{call}"{named}}}'
 
 
+def get_words(page: Page, match: Match) -> str:
+    """Return a number as it is typed, in LaTeX with its backslashes."""
+    return page.text[match.number.start : match.number.end]
+
+
 def suggest_binding(page: Page, match: Match) -> str:
-    """Return the binding of a number to its likeliest fact; the number as it is if there is none."""
-    words = page.text[match.number.start : match.number.end]
+    """Return the binding of a number to its likeliest fact; empty if there is none."""
     first = next(iter(match.candidates), None)
-    return (write_binding(words, first, page.file, is_document=page.is_document) if first else "") or words
+    words = get_words(page, match)
+    return write_binding(words, first, page.file, is_document=page.is_document) if first else ""
+
+
+def describe_number(page: Page, match: Match) -> str:
+    """Say which facts a number may be, or what the data say instead; empty if there is no such fact."""
+    words = get_words(page, match)
+    if match.instead:
+        return f"{words}, but {match.instead}"
+    return f"{words} may be {' or '.join(one.words for one in match.candidates)}" if match.candidates else ""
 
 
 def _has_place(page: Page, start: int, end: int) -> bool:
