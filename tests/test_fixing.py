@@ -210,6 +210,21 @@ def test_bindings_of_labelled_sentences_are_right(tmp_path: Path) -> None:
     assert right / labelled > 0.8
 
 
+def test_sentences_propose_the_claims_that_they_make(tmp_path: Path) -> None:
+    """With a condition, a negation or another name, they propose nothing."""
+    lines = (SENTENCES / "claims.txt").read_text("utf-8").splitlines()
+    first = f"---\nbenchmark: {BENCHMARKS['curves'][1]}\n---\n# Sentences"
+    bound = "[MEL is better than GRPO]{claim='better(MEL, GRPO)' fails='one run each'}"
+    text = "\n\n".join((first, *(LABEL.sub(r"\1", line) for line in lines), bound))
+    root = write_report(tmp_path, {"content/index.md": text, "data/runs.csv": None})
+    shutil.copytree(ROOT / "data" / "math500", root / "data" / "math500")
+    claims = ask(root, "check", "--unbound")["result"]["numbers"]["claims"]
+    rows = {number: next(iter(LABEL.findall(line)), None) for number, line in enumerate(lines)}
+    labelled = {6 + 2 * number: found for number, found in rows.items() if found}
+    assert {one["line"]: (one["words"], one["expression"]) for one in claims} == labelled
+    assert claims[0]["new"] == '[MEL is better than GRPO]{claim="better(MEL, GRPO)"}'
+
+
 def test_a_document_that_nobody_wrote_is_refused(tmp_path: Path) -> None:
     """However long it is, it costs no more than a sentence."""
     settings = SETTINGS.replace("[reportgen]", "[{reportgen: {documents: [long.md, large.md]}}]")

@@ -32,7 +32,7 @@ def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """A small report, served."""
     folder = write_report(tmp_path_factory.mktemp("served") / "report")
     (folder / "content" / "idea.md").write_text(
-        "---\ndraft: true\n---\n\n```curve\nsource: runs\n```\n\nMEL ends at 0.82, X at 0.61; 0.777.\n",
+        "---\ndraft: true\n---\n\n```curve\nsource: runs\n```\n\nMEL ends at 0.82, X at 0.61. And 0.777.\n",
         "utf-8",
     )
     with (folder / "data" / "runs.csv").open("a", encoding="utf-8") as runs:

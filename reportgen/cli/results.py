@@ -119,11 +119,23 @@ class UnboundNumber(Result, frozen=True):
     candidates: tuple[UnboundCandidate, ...]
 
 
+class UnboundClaim(Result, frozen=True):
+    """Words that may make a claim, its expression, and the words bound; empty where they cannot be bound."""
+
+    file: str
+    line: int | None
+    column: int | None
+    words: str
+    expression: str
+    new: str
+
+
 class UnboundResult(Result, frozen=True):
-    """How many numbers are bound, and the others."""
+    """How many numbers are bound, the others, and sentences that may be claims."""
 
     bound: int
     unbound: tuple[UnboundNumber, ...]
+    claims: tuple[UnboundClaim, ...] = ()
 
 
 class CheckResult(Result, frozen=True):

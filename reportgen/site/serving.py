@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.terminal import clean_text
-from reportgen.site.repairs import describe_number, suggest_binding
+from reportgen.site.repairs import describe_number, suggest_binding, write_claim
 from reportgen.site.reuse.templates import render_fragment
 from reportgen.site.security import POLICY, hash_content
 
@@ -139,8 +139,8 @@ def find_page_numbers(
     """Find the numbers without a binding of the page at an address; ``addresses`` are known by path."""
     from reportgen.draft.unbound import find_unbound  # noqa: PLC0415 - imports the statistics
 
-    wanted = posixpath.normpath(address.removesuffix("index.html"))
-    path = next((one for one, url in addresses.items() if posixpath.normpath(unquote(url)) == wanted), None)
+    place = posixpath.normpath(address.removesuffix("index.html"))
+    path = next((one for one, url in addresses.items() if posixpath.normpath(unquote(url)) == place), None)
     return next(iter(find_unbound(report, root, path)), None) if path else None
 
 
@@ -234,16 +234,17 @@ def _show_problems(problems: Sequence[Diagnostic], *, is_page: bool) -> str:
 
 def _show_numbers(found: PageNumbers | None) -> str:
     """List the numbers of a page without a binding, each with what to paste; empty if there is none."""
-    if found is None or not found.unbound:
+    if found is None or not (found.unbound or found.claims):
         return ""
     rows = [
         (place.line, said, suggest_binding(found.page, match))
         for place, match in found.unbound
         if (said := describe_number(found.page, match))
     ]
-    count = len(found.unbound)
+    claims = [(place.line, one.expression, write_claim(found.page, one)) for place, one in found.claims]
+    count, bound = len(found.unbound), len(found.bound)
     return render_fragment(
-        "serving_numbers.html", style=_STYLE, rows=rows, count=count, whole=count + len(found.bound)
+        "serving_numbers.html", style=_STYLE, rows=rows, claims=claims, count=count, whole=count + bound
     )
 
 
