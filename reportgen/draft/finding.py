@@ -123,6 +123,7 @@ _MORE: Final = re.compile(r"\s+(?:better|worse|higher|lower|more|less|fewer|fast
 _SOLVED: Final = re.compile(r"[\s*_]+of\s+(?:the|all)\s+(?:problems|questions|tasks|items)\b")
 _SOLVES: Final = re.compile(r"\b(?:solv|answer|pass|correct)", re.IGNORECASE)
 _DENIED: Final = re.compile(r"\b(?:without|never|not)\b")
+_EVEN: Final = re.compile(r"\b(?:starts?|started|ends?|ended)\s+(?:almost\s+)?level\b", re.IGNORECASE)
 _SHARE: Final = re.compile(r"\s+of\s+(?:the\s+)?")
 # Words that say nothing about a number by themselves.
 _WORD: Final = re.compile(
@@ -341,7 +342,7 @@ def _is_foreign(number: FoundNumber, kind: str, topics: Sequence[Topic]) -> bool
     behind = _DENIED.sub(" ", clause[place + len(number.words) :])
     if kind == "score" and _SOLVES.search(clause) and (solved := _SOLVED.match(sentence, stop)):
         stop, behind = solved.end(), behind[solved.end() - stop :]
-    plain, whole = f"{clause[:place]} {behind}", sentence
+    plain, whole = _EVEN.sub(" ", f"{clause[:place]} {behind}"), sentence
     for topic in topics:
         plain, whole = _hide_names(plain, topic), _hide_names(whole, topic)
     so_far = whole[: number.place].rpartition(";")[2]
