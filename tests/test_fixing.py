@@ -224,6 +224,8 @@ def test_sentences_propose_the_claims_that_they_make(tmp_path: Path) -> None:
     labelled = {6 + 2 * number: found for number, found in rows.items() if found}
     assert {one["line"]: (one["words"], one["expression"]) for one in claims} == labelled
     assert claims[0]["new"] == '[MEL is better than GRPO]{claim="better(MEL, GRPO)"}'
+    likely = ask(root, "facts", "math500", "--like", "MEL starts above GRPO.")["result"]["claims"]
+    assert [(one["expression"], one["truth"]) for one in likely] == [("start(MEL) > start(GRPO)", "fails")]
 
 
 def test_a_document_that_nobody_wrote_is_refused(tmp_path: Path) -> None:

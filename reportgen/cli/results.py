@@ -172,6 +172,14 @@ class ListedKind(Result, frozen=True):
     says: str
 
 
+class LikelyClaim(Result, frozen=True):
+    """A claim that a sentence makes, and whether it holds, in a word and in a sentence."""
+
+    expression: str
+    truth: str
+    words: str
+
+
 class FactsResult(Result, frozen=True):
     """Facts of a source, or with --observations sentences about it."""
 
@@ -183,6 +191,7 @@ class FactsResult(Result, frozen=True):
     facts: tuple[ListedFact, ...] = ()
     observations: tuple[Observation, ...] = ()
     runs: str = ""
+    claims: tuple[LikelyClaim, ...] = ()
 
 
 class PlanResult(Result, frozen=True):

@@ -103,7 +103,7 @@ def _compile_patterns(
 ) -> tuple[tuple[re.Pattern[str], str, str], ...]:
     """Return patterns of whole sentences about series and a topic with these names, and their claims."""
     series, own = ("|".join(sorted(map(_spell, some), key=len, reverse=True)) for some in (names, topic))
-    a, b = (rf"[*_]*(?P<{one}>{series})[*_]*" for one in "ab")
+    a, b = (rf"(?:[Tt]he\s+)?[*_]*(?P<{one}>{series})[*_]*" for one in "ab")
     lead = rf"\s*(?:[-*+>]\s+|\d+[.)]\s+)?(?i:{_LEAD})"
     end = rf"(?:\s+on\s+(?P<name>{own or '(?!)'}))?[*_]*[.!]?\s*"
     words = [(rf"{a}\s+(?i:{between})\s+{b}", kind, claim) for between, kind, claim in _COMPARISONS]
