@@ -167,8 +167,12 @@ def match_number(number: FoundNumber, topics: Sequence[Topic]) -> Match:
     first = found[0] if found else None
     if len(sure) != 1 or sure[0] != first:
         found = [Candidate(one.rank, one.call, one.of, one.words) for one in found]
+    # A figure has the facts of its page's benchmark, too.
+    different = dict[tuple[str, str], Candidate]()
+    for one in found:
+        different.setdefault((one.call, one.words), one)
     instead = "" if found else _find_contradiction(number, topics)
-    return Match(number, tuple(found[:_MOST_SHOWN]), instead)
+    return Match(number, tuple(different.values())[:_MOST_SHOWN], instead)
 
 
 def _list_agreeing(words: str, topic: Topic) -> Iterator[tuple[Fact, set[str]]]:
@@ -390,7 +394,7 @@ def _find_contradiction(number: FoundNumber, topics: Sequence[Topic]) -> str:
                 continue
             if pattern.search(_hide_names(clause, topic)):
                 said.append(describe_fact(fact, topic.scale))
-    return said[0] if len(said) == 1 else ""
+    return said[0] if len(set(said)) == 1 else ""
 
 
 def _hide_names(clause: str, topic: Topic) -> str:

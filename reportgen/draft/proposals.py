@@ -114,11 +114,14 @@ def _compile_patterns(
 
 
 def _spell(name: str) -> str:
-    return r"[\s_]+".join(map(re.escape, filter(None, re.split(r"[\s_]+", name))))
+    """Return the pattern of a name, which may begin a sentence."""
+    first, rest = name[:1], r"[\s_]+".join(map(re.escape, filter(None, re.split(r"[\s_]+", name))))
+    return f"[{first}{first.upper()}]{rest[1:]}" if first.isalpha() and first.islower() else rest
 
 
 def _join_words(name: str) -> str:
-    return " ".join(filter(None, re.split(r"[\s_]+", name)))
+    words = " ".join(filter(None, re.split(r"[\s_]+", name)))
+    return words[:1].lower() + words[1:]
 
 
 def _has_fact(topic: Topic, kind: str, series: tuple[str, ...]) -> bool:
