@@ -106,7 +106,9 @@ _FOREIGN: Final = re.compile(
 # What somebody else found, or what is not so: of the whole sentence, and not of the clause alone.
 _UNREAL: Final = re.compile(
     r"\b(?:would|could|should|might|if|unless|not|never|instead|rather|et\s+al|reported|paper|previous\w*|earlier|prior"
-    r"|published|leaderboard|human\w*|expect\w*|hope\w*|predict\w*|target\w*|threshold\w*)\b",
+    r"|published|leaderboard|human\w*|expect\w*|hope\w*|predict\w*|target\w*|threshold\w*|re-?runs?|ablat\w*"
+    r"|(?:different|other|another|new)\s+(?:seed|run|split|subset|setting|prompt)\w*"
+    r"|(?:half|third|quarter|share|fraction|percent)\s+of)\b",
     re.IGNORECASE,
 )
 # Names that the data do not know: with a capital in a sentence, or with several capitals or digits anywhere.
