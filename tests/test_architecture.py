@@ -128,7 +128,7 @@ MAY_READ = (
 
 # A problem of the user's is caught where it is told, and in a few places where another answer is known.
 MAY_CATCH = {
-    *("cli/output", "core/errors", "site/checking", "site/plugin", "settings/loading"),
+    *("cli/output", "core/errors", "site/checking", "site/plugin", "site/serving", "settings/loading"),
     *(
         "settings/blocks",
         "read/tables/check",

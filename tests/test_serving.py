@@ -32,8 +32,11 @@ def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """A small report, served."""
     folder = write_report(tmp_path_factory.mktemp("served") / "report")
     (folder / "content" / "idea.md").write_text(
-        "---\ndraft: true\n---\n\n```curve\nsource: runs\n```\n", "utf-8"
+        "---\ndraft: true\n---\n\n```curve\nsource: runs\n```\n\nMEL ends at 0.82, X at 0.61. And 0.777.\n",
+        "utf-8",
     )
+    with (folder / "data" / "runs.csv").open("a", encoding="utf-8") as runs:
+        runs.write("X<b>,1,0,0.1\nX<b>,1,10,0.61\n")
     with serving(folder, free_port(), *request.param) as port:
         yield port
 
@@ -66,6 +69,19 @@ def test_own_names_are_answered(port: int) -> None:
 def test_drafts_are_shown_whole(port: int) -> None:
     """With their figures, which the draft of the report made."""
     assert '<figure class="rg-figure' in get(port, "/idea/")[2]
+
+
+def test_numbers_that_nobody_bound_are_listed_on_their_page(port: int) -> None:
+    """With the binding to paste, escaped, under the policy; a page without such numbers has no list."""
+    _, headers, text = get(port, "/idea/index.html")
+    listed = text[text.index('<details id="rg-numbers"') :]
+    assert "3 of 3 numbers on this page are not bound" in listed
+    assert "Line 9: 0.82 may be final(MEL)" in listed
+    assert re.search(r"<code>\[0\.82\]\{value=&#34;final\(MEL\)&#34;.*?\}</code>", listed)
+    assert "final(&#39;X&lt;b&gt;&#39;)" in listed
+    assert "no fact of the page's data: 1" in listed
+    assert "; style-src 'self' 'sha256-" in headers["Content-Security-Policy"]
+    assert "rg-numbers" not in get(port, "/")[2]
 
 
 def test_other_names_are_refused(port: int) -> None:

@@ -29,11 +29,10 @@ from reportgen.site.security import ENDINGS, EXTENSIONS
 def test_the_guide_lists_what_is_allowed() -> None:
     """Every ending of files and every extension of Markdown, and no other."""
     guide = (ROOT / "content/guide/untrusted.md").read_text("utf-8").split("## untrusted")[1].split("## ")[0]
-    told = set(re.findall(r"`\.([a-z0-9]+)`", guide))
-    assert told == ENDINGS - {"md"}
-    listed = guide.split("The allowed Markdown extensions are")[1].split("They read")[0]
-    plain, own = (set(re.findall(r"`([a-z0-9_.]+)`", part)) for part in listed.split("`pymdownx`"))
-    assert {*plain, *(f"pymdownx.{name}" for name in own)} == EXTENSIONS
+    endings, extensions = re.findall(r"^```text\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    assert {one.removeprefix(".") for one in endings.split()} == ENDINGS - {"md"}
+    plain, _, own = extensions.partition("pymdownx:")
+    assert {*plain.split(), *(f"pymdownx.{name}" for name in own.split())} == EXTENSIONS
 
 
 # What a page may be made of at random: pieces of Markdown, of HTML and of attribute lists.

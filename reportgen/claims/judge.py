@@ -62,8 +62,7 @@ def judge(binding: Binding, subject: Subject) -> Judgement:
     if binding.table is not None:
         return _judge_table(binding.expression, binding.table, subject)
     if binding.kind == "claim":
-        expression = check_expression(binding.expression, subject, "claim")
-        return _judge_claim(expression, evaluate(expression, subject), subject)
+        return judge_claim(binding.expression, subject)
     typed: Typed | None = None
     faults: list[Fault] = []
     try:
@@ -177,6 +176,12 @@ def count_decimals(words: str) -> int:
     """Count the digits after the first point of some words."""
     decimals = _DECIMALS.search(words)
     return len(decimals[1]) if decimals else 0
+
+
+def judge_claim(claim: str, subject: Subject) -> Judgement:
+    """Judge a claim by the data; raise ``ExpressionError`` with every fault of it."""
+    expression = check_expression(claim, subject, "claim")
+    return _judge_claim(expression, evaluate(expression, subject), subject)
 
 
 def _judge_claim(expression: CheckedExpression, result: Result, subject: Subject) -> Judgement:

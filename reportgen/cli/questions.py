@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeVar
 
     from reportgen.claims.vocabulary import Subject
-    from reportgen.cli.results import FactsResult
+    from reportgen.cli.results import FactsResult, LikelyClaim
     from reportgen.core.facts import FactKind
     from reportgen.core.statements import Fact, Observation
     from reportgen.draft.gathering import SourceQuestion
@@ -78,7 +78,12 @@ class _WithVocabulary(click.Command):
 @question_options(
     format_option("json", "tex", purpose="For people, for other programs, or as definitions for LaTeX."),
     click.option("--find", "words", metavar="NUMBER", help="Only facts with this value, likeliest first."),
-    click.option("--like", "words", metavar="SENTENCE", help="Only facts that its numbers may be."),
+    click.option(
+        "--like",
+        "words",
+        metavar="SENTENCE",
+        help="Only facts that its numbers may be, or its claim.",
+    ),
     click.option(
         "--observations", "observed", is_flag=True, help="Print sentences about SOURCE instead, as on a page."
     ),
@@ -131,10 +136,11 @@ def _answer_facts(question: SourceQuestion, sources: Sequence[str], words: str |
     from reportgen.core.facts import list_fact_kinds
 
     subject = question.get_subject()
-    found = collect_facts(subject)
+    found: tuple[Fact, ...] = collect_facts(subject)
+    claims: tuple[LikelyClaim, ...] = ()
     if words is not None:
-        found = _find_facts(words, sources, found, subject)
-        _print_found(words, found, subject, form)
+        found, claims = _find_facts(words, sources, found, subject)
+        _print_found(words, found, claims, subject, form)
     elif form == "text":
         _print_facts(sources, found, subject)
     if form == "tex":
@@ -143,7 +149,7 @@ def _answer_facts(question: SourceQuestion, sources: Sequence[str], words: str |
     if form != "json":
         return Answer()
     kinds = list_fact_kinds(subject.holds) if words is None else ()
-    return Answer(_list_facts(sources, found, subject, kinds))
+    return Answer(_list_facts(sources, found, subject, kinds, claims))
 
 
 def _answer_observations(question: SourceQuestion, sources: Sequence[str], count: int) -> Answer:
@@ -174,25 +180,40 @@ def _print_observations(found: Sequence[Observation], runs: str, count: int) -> 
 
 def _find_facts(
     words: str, sources: Sequence[str], found: Sequence[Fact], subject: Subject
-) -> tuple[Fact, ...]:
+) -> tuple[tuple[Fact, ...], tuple[LikelyClaim, ...]]:
+    """Return the facts that numbers may be, and the claims that a sentence makes."""
+    from reportgen.claims.judge import judge_claim
+    from reportgen.cli.results import LikelyClaim
     from reportgen.draft.finding import Topic, rank_facts
+    from reportgen.draft.proposals import propose_claims
 
     topic = Topic(None, (*sources, subject.scale.metric), subject.series, tuple(found), subject.scale)
+    claims = tuple(one.expression for one in propose_claims(words, (topic,)))
+    judged = ((one, judge_claim(one, subject)) for one in claims)
+    likely = tuple(LikelyClaim(one, said.truth.value, said.found) for one, said in judged)
     calls = {fact.call: fact for fact in found}
-    return tuple(calls[one.call] for one in rank_facts(words, (topic,)))
+    return (() if claims else tuple(calls[one.call] for one in rank_facts(words, (topic,)))), likely
 
 
-def _print_found(words: str, found: Sequence[Fact], subject: Subject, form: str) -> None:
+def _print_found(
+    words: str, found: Sequence[Fact], claims: Sequence[LikelyClaim], subject: Subject, form: str
+) -> None:
     from reportgen.claims.fact_words import describe_fact
 
-    if not found:
+    if not found and not claims:
         print_line(f'No fact has a number of "{clean_text(words)}" as its value.', err=True)
+    for claim in claims if form == "text" else ():
+        print_line(clean_text(claim.words))
     for fact in found if form == "text" else ():
         print_line(clean_text(describe_fact(fact, subject.scale)))
 
 
 def _list_facts(
-    sources: Sequence[str], found: Sequence[Fact], subject: Subject, kinds: Sequence[FactKind]
+    sources: Sequence[str],
+    found: Sequence[Fact],
+    subject: Subject,
+    kinds: Sequence[FactKind],
+    claims: tuple[LikelyClaim, ...],
 ) -> FactsResult:
     """Return series, signatures and values of facts, as an editor completes expressions."""
     from msgspec.structs import asdict
@@ -208,6 +229,7 @@ def _list_facts(
         tuple(subject.series),
         tuple(ListedKind(one.signature, one.quantity, one.says) for one in kinds),
         tuple(ListedFact(**asdict(one), words=describe_fact(one, subject.scale)) for one in found),
+        claims=claims,
     )
 
 

@@ -119,11 +119,23 @@ class UnboundNumber(Result, frozen=True):
     candidates: tuple[UnboundCandidate, ...]
 
 
+class UnboundClaim(Result, frozen=True):
+    """Words that may make a claim, its expression, and the words bound; empty where they cannot be bound."""
+
+    file: str
+    line: int | None
+    column: int | None
+    words: str
+    expression: str
+    new: str
+
+
 class UnboundResult(Result, frozen=True):
-    """How many numbers are bound, and the others."""
+    """How many numbers are bound, the others, and sentences that may be claims."""
 
     bound: int
     unbound: tuple[UnboundNumber, ...]
+    claims: tuple[UnboundClaim, ...] = ()
 
 
 class CheckResult(Result, frozen=True):
@@ -160,6 +172,14 @@ class ListedKind(Result, frozen=True):
     says: str
 
 
+class LikelyClaim(Result, frozen=True):
+    """A claim that a sentence makes, and whether it holds, in a word and in a sentence."""
+
+    expression: str
+    truth: str
+    words: str
+
+
 class FactsResult(Result, frozen=True):
     """Facts of a source, or with --observations sentences about it."""
 
@@ -171,6 +191,7 @@ class FactsResult(Result, frozen=True):
     facts: tuple[ListedFact, ...] = ()
     observations: tuple[Observation, ...] = ()
     runs: str = ""
+    claims: tuple[LikelyClaim, ...] = ()
 
 
 class PlanResult(Result, frozen=True):

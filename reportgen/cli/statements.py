@@ -29,10 +29,11 @@ from reportgen.core.terminal import clean_text, format_excerpt
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.cli.results import CheckedStatement, CheckResult, UnboundNumber
+    from reportgen.cli.results import CheckedStatement, CheckResult, UnboundClaim, UnboundNumber
     from reportgen.core.errors import SourceLocation
     from reportgen.core.statements import Statement
     from reportgen.draft.finding import Match
+    from reportgen.draft.proposals import Proposal
     from reportgen.draft.unbound import PageNumbers
     from reportgen.settings.inputs import Page
     from reportgen.site.checking import Check
@@ -130,11 +131,13 @@ def _answer_check(result: Check) -> CheckResult:
         return CheckResult(None, None)
     statements = tuple(map(_answer_statement, result.statements))
     numbers = result.numbers or ()
+    count = sum(len(one.bound) for one in numbers)
     listed = tuple(_answer_number(found.page, *one) for found in numbers for one in found.unbound)
+    claims = tuple(_answer_claim(found.page, *one) for found in numbers for one in found.claims)
     return CheckResult(
         StatementCounts(**count_statements(result.statements)),
         statements,
-        None if result.numbers is None else UnboundResult(sum(len(one.bound) for one in numbers), listed),
+        None if result.numbers is None else UnboundResult(count, listed, claims),
     )
 
 
@@ -153,10 +156,19 @@ def _answer_number(page: Page, place: SourceLocation, match: Match) -> UnboundNu
 
     words = match.number.words
     candidates = (
-        UnboundCandidate(one.words, write_binding(words, one, page.file, is_document=page.is_document))
-        for one in match.candidates
+        UnboundCandidate(one.words, write_binding(page, words, one.call, one.of)) for one in match.candidates
     )
     return UnboundNumber(place.file, place.line, place.column, words, match.instead, tuple(candidates))
+
+
+def _answer_claim(page: Page, place: SourceLocation, claim: Proposal) -> UnboundClaim:
+    from reportgen.cli.results import UnboundClaim
+    from reportgen.site.repairs import write_claim
+
+    words = page.text[claim.start : claim.end]
+    return UnboundClaim(
+        place.file, place.line, place.column, words, claim.expression, write_claim(page, claim)
+    )
 
 
 def _print_check(result: Check) -> None:
@@ -236,21 +248,21 @@ def _answer_repairs(pages: Sequence[PageRepair], *, written: bool) -> Answer:
 
 def _print_unbound(pages: Sequence[PageNumbers]) -> None:
     """Print the numbers that may be facts with what to write, and how many are bound."""
-    from reportgen.site.repairs import suggest_binding
+    from reportgen.site.repairs import describe_number, suggest_binding, write_claim
 
     unknown = 0
     for found in pages:
         for place, match in found.unbound:
-            words = found.page.text[match.number.start : match.number.end]
-            if match.instead:
-                print_line(f"{place}: {words}, but {clean_text(match.instead)}")
-            elif not match.candidates:
-                unknown += 1
-            else:
-                said = " or ".join(clean_text(one.words) for one in match.candidates)
-                print_line(f"{place}: {words} may be {said}")
-                if (bound := suggest_binding(found.page, match)) != words:
-                    print_line(f"    {clean_text(bound)}")
+            said = describe_number(found.page, match)
+            unknown += not said
+            if said:
+                print_line(f"{place}: {clean_text(said)}")
+            if bound := suggest_binding(found.page, match):
+                print_line(f"    {clean_text(bound)}")
+        for place, claim in found.claims:
+            print_line(f"{place}: these words may claim {clean_text(claim.expression)}")
+            if bound := write_claim(found.page, claim):
+                print_line(f"    {clean_text(bound)}")
     count = sum(len(one.bound) for one in pages)
     whole = count + sum(len(one.unbound) for one in pages)
     click.echo(f"{count} of {whole} numbers are bound; numbers that are no fact: {unknown}.")

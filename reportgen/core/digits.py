@@ -146,10 +146,8 @@ def find_numbers(prose: str) -> Iterator[FoundNumber]:
     Whole numbers without a unit are counts, years, versions and sizes; only steps and percentages are not.
     Levels of intervals are none, either.
     """
-    start = 0
-    for end in (*(match.end() for match in _SENTENCE.finditer(prose)), len(prose)):
-        sentence = prose[start:end]
-        for match in NUMBER.finditer(sentence if len(sentence) <= _LONGEST else ""):
+    for start, sentence in split_sentences(prose):
+        for match in NUMBER.finditer(sentence):
             words = match[0].strip()
             is_count = re.fullmatch(r"[+−-]?[\d,]+", words) is not None
             if (
@@ -164,6 +162,13 @@ def find_numbers(prose: str) -> Iterator[FoundNumber]:
             place, said = start + first, _name_cell(prose, start)
             whole, at = f"{said}{sentence}", len(said) + first
             yield FoundNumber(place, place + len(words), words, whole, at, bool(said))
+
+
+def split_sentences(prose: str) -> Iterator[tuple[int, str]]:
+    """Yield sentences, and cells of tables, with their offset; what is too long for a sentence is empty."""
+    start = 0
+    for end in (*(match.end() for match in _SENTENCE.finditer(prose)), len(prose)):
+        yield start, prose[start:end] if end - start <= _LONGEST else ""
         start = end
 
 

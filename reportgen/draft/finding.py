@@ -63,12 +63,13 @@ _MOST_SHOWN: Final = 3
 # The words that mean a kind of fact, as they begin.
 _CUES: Final = {
     "final": "end(?!ow)|final|finish|settle|conclude|converge|last (?:value|score|reading|checkpoint|one)"
-    "|(?:falls?|fell|falling|drops?|dropped|dropping|comes?|came) back to",
+    "|(?:falls?|fell|falling|drops?|dropped|dropping|comes?|came) back to"
+    "|(?:decays?|decayed|declines?|declined|recovers?|recovered) to",
     "start": "start|begin|began|initial|first (?:value|score|reading|checkpoint)|climbs? from|rises? from",
     "peak": "peak|best|highest|maximum|max",
-    "trough": "trough|lowest|worst|minimum|bottom|dip",
+    "trough": "trough|low(?:est)?(?: point)?|worst|minimum|bottom|dip",
     "peak_step": "peak|best|highest|maximum|max",
-    "trough_step": "trough|lowest|worst|minimum|bottom|dip",
+    "trough_step": "trough|low(?:est)?(?: point)?|worst|minimum|bottom|dip",
     "score": "scor|reach|achiev|attain|gets?|got|solve|obtain|answer|accura|result",
     "low": "lower end|lower bound|intervals?|CIs?\\b",
     "high": "upper end|upper bound|intervals?|CIs?\\b",
@@ -105,7 +106,9 @@ _FOREIGN: Final = re.compile(
 # What somebody else found, or what is not so: of the whole sentence, and not of the clause alone.
 _UNREAL: Final = re.compile(
     r"\b(?:would|could|should|might|if|unless|not|never|instead|rather|et\s+al|reported|paper|previous\w*|earlier|prior"
-    r"|published|leaderboard|human\w*|expect\w*|hope\w*|predict\w*|target\w*|threshold\w*)\b",
+    r"|published|leaderboard|human\w*|expect\w*|hope\w*|predict\w*|target\w*|threshold\w*|re-?runs?|ablat\w*"
+    r"|(?:different|other|another|new)\s+(?:seed|run|split|subset|setting|prompt)\w*"
+    r"|(?:half|third|quarter|share|fraction|percent)\s+of)\b",
     re.IGNORECASE,
 )
 # Names that the data do not know: with a capital in a sentence, or with several capitals or digits anywhere.
@@ -122,10 +125,11 @@ _MORE: Final = re.compile(r"\s+(?:better|worse|higher|lower|more|less|fewer|fast
 _SOLVED: Final = re.compile(r"[\s*_]+of\s+(?:the|all)\s+(?:problems|questions|tasks|items)\b")
 _SOLVES: Final = re.compile(r"\b(?:solv|answer|pass|correct)", re.IGNORECASE)
 _DENIED: Final = re.compile(r"\b(?:without|never|not)\b")
+_EVEN: Final = re.compile(r"\b(?:starts?|started|ends?|ended)\s+(?:almost\s+)?level\b", re.IGNORECASE)
 _SHARE: Final = re.compile(r"\s+of\s+(?:the\s+)?")
 # Words that say nothing about a number by themselves.
 _WORD: Final = re.compile(
-    r"\b(?!(?:to|and|vs|at|by|of|with|in|on|for|from|then|only|after|steps?|iterations?)\b)[A-Za-z]{2}"
+    r"\b(?!(?:to|and|vs|at|by|of|with|in|on|for|from|then|only|after|steps?|iterations?)\b)[A-Za-z][A-Za-z\d]"
 )
 # A change from a first value to a last one.
 _CHANGE: Final = re.compile(
@@ -134,6 +138,16 @@ _CHANGE: Final = re.compile(
 )
 _FROM: Final = re.compile(r"\bfrom\s+(?P<first>[\d.,]+\s?%?\s+to\s+)?$")
 _TO: Final = re.compile(r"\s+to\s+[\d.]")
+_ARROW: Final = r"\s*(?:→|->|⟶)\s*"
+_ARROW_BEFORE, _ARROW_BEHIND = re.compile(rf"(\d%?){_ARROW}$"), re.compile(rf"{_ARROW}[\d.]")
+# What may stand beside a value at a step that is no more than that.
+_PLAIN: Final = re.compile(
+    r"\b(?:at|by|after|in|on|the|a|an|of|with|is|was|are|were|has|had|have|and|that|its|s|both|scor\w*|values?|accuracy"
+    r"|gets?|got|reach\w*|obtain\w*|achiev\w*|attain\w*|stands?|stood)\b",
+    re.IGNORECASE,
+)
+_YEAR: Final = re.compile(r"\s+((?:19|20)\d\d)\b")
+_TWO: Final = re.compile(r"\b(?:the two|both|each other)\b", re.IGNORECASE)
 _STEPS: Final = re.compile(
     r"\b(?:steps?|iterations?|epochs?|updates?)\s+(\d{1,3}(?:,\d{3})+|\d+)", re.IGNORECASE
 )
@@ -155,8 +169,12 @@ def match_number(number: FoundNumber, topics: Sequence[Topic]) -> Match:
     first = found[0] if found else None
     if len(sure) != 1 or sure[0] != first:
         found = [Candidate(one.rank, one.call, one.of, one.words) for one in found]
+    # A figure has the facts of its page's benchmark, too.
+    different = dict[tuple[str, str], Candidate]()
+    for one in found:
+        different.setdefault((one.call, one.words), one)
     instead = "" if found else _find_contradiction(number, topics)
-    return Match(number, tuple(found[:_MOST_SHOWN]), instead)
+    return Match(number, tuple(different.values())[:_MOST_SHOWN], instead)
 
 
 def _list_agreeing(words: str, topic: Topic) -> Iterator[tuple[Fact, set[str]]]:
@@ -192,6 +210,8 @@ def _rank_fact(
     clause, place = _find_clause(number)
     near = _find_series(number, clause, place, topic)
     named = [name for name in fact.series if _find_name(name, number.sentence)]
+    if not named and len(topic.series) == len(fact.series) == 2 and _TWO.search(number.sentence):  # noqa: PLR2004
+        named = [*fact.series]
     cued = _is_cued(fact, kinds, number, clause, topic)
     is_series = bool(fact.series) and (
         near == fact.series[0] if len(fact.series) == 1 else len(named) == len(fact.series)
@@ -214,6 +234,10 @@ def _is_cued(fact: Fact, kinds: set[str], number: FoundNumber, clause: str, topi
     change = "start" in kinds and _CHANGE.search(clause) and _FROM.search(number.sentence[: number.place])
     if change and (change["first"] or _TO.match(number.sentence, number.place + len(number.words))):
         return fact.name == ("final" if change["first"] else "start")
+    if "start" in kinds and _ARROW_BEHIND.match(number.sentence, number.place + len(number.words)):
+        return fact.name == "start"
+    if "final" in kinds and _ARROW_BEFORE.search(number.sentence[: number.place]):
+        return fact.name == "final"
     near, around = (
         {name for name in kinds & _CUES.keys() if _CUE_PATTERNS[name].search(_hide_names(part, topic))}
         for part in (clause, number.sentence)
@@ -225,8 +249,16 @@ def _is_cued(fact: Fact, kinds: set[str], number: FoundNumber, clause: str, topi
     if fact.name in {"at", "gap"}:
         steps = _STEPS.findall(clause) or _STEPS.findall(number.sentence)
         is_there = [float(one.replace(",", "")) for one in steps] == [fact.step]
-        return is_there and (said == {"gap"} if fact.name == "gap" else not around)
+        return is_there and (
+            said == {"gap"} if fact.name == "gap" else not around and _is_plain(clause, topic)
+        )
     return fact.name in said
+
+
+def _is_plain(clause: str, topic: Topic) -> bool:
+    """Return whether a clause says no more of a number than which series and step it is of."""
+    rest = _PLAIN.sub(" ", _STEPS.sub(" ", _hide_names(clause, topic)))
+    return re.search(r"[^\W\d_]", rest) is None
 
 
 def _find_clause(number: FoundNumber, *, joined: bool = False) -> tuple[str, int]:
@@ -252,14 +284,14 @@ def _find_series(number: FoundNumber, clause: str, place: int, topic: Topic) -> 
     list, too.
     """
     stop = number.place + len(number.words)
+    listed = _find_listed(number, topic)
+    if listed is not None:
+        return listed
     named = _find_names(number.sentence, topic.series)
     if match := _FOR.match(number.sentence, stop):
         for (start, end), name in named:
             if start == match.end() and (not match["open"] or number.sentence[end : end + 1] == ")"):
                 return name
-    listed = _find_listed(number, topic)
-    if listed is not None:
-        return listed
     places = _find_names(clause, topic.series)
     before = [name for (at, _), name in places if at < place]
     behind = {name for (at, _), name in places if at > place}
@@ -267,6 +299,10 @@ def _find_series(number: FoundNumber, clause: str, place: int, topic: Topic) -> 
         return before[-1] if len(set(before)) == 1 else ""
     if behind:
         return behind.pop() if len(behind) == 1 else ""
+    start = number.place - place
+    for (_, end), name in named:  # "the winner, Aspen, scores 61%"
+        if number.sentence[end:start].strip() == ",":
+            return name
     return named[0][1] if len({name for _, name in named}) == 1 else ""
 
 
@@ -279,6 +315,9 @@ def _find_listed(number: FoundNumber, topic: Topic) -> str | None:
     numbers = next(joined, [(number.place, number.place + 1)])
     before = [span for span, _ in names if span[0] < numbers[0][0]]
     group = _join(before, sentence)[-1] if before else []
+    if not group and (behind := _FOR.match(sentence, numbers[-1][1])):
+        groups = _join([span for span, _ in names], sentence)
+        group = groups[0] if groups and groups[0][0][0] == behind.end() else []
     if len(group) == 1 or not group:
         return None
     index = sum(span[1] <= number.place for span in numbers)
@@ -309,7 +348,7 @@ def _is_foreign(number: FoundNumber, kind: str, topics: Sequence[Topic]) -> bool
     behind = _DENIED.sub(" ", clause[place + len(number.words) :])
     if kind == "score" and _SOLVES.search(clause) and (solved := _SOLVED.match(sentence, stop)):
         stop, behind = solved.end(), behind[solved.end() - stop :]
-    plain, whole = f"{clause[:place]} {behind}", sentence
+    plain, whole = _EVEN.sub(" ", f"{clause[:place]} {behind}"), sentence
     for topic in topics:
         plain, whole = _hide_names(plain, topic), _hide_names(whole, topic)
     so_far = whole[: number.place].rpartition(";")[2]
@@ -319,11 +358,19 @@ def _is_foreign(number: FoundNumber, kind: str, topics: Sequence[Topic]) -> bool
         or any(match[0].casefold() not in parts for match in _FOREIGN.finditer(plain))
         or _UNREAL.search(f"{so_far} {plain}") is not None
         or _LIMIT.search(sentence[: number.place]) is not None
+        or any(f"{name} {year}" not in known for name in known for year in _find_years(name, sentence))
         or (kind != "difference" and _MORE.match(sentence, stop) is not None)
         or (share is not None and not any(_compile_name(name).match(sentence, share.end()) for name in known))
         # One digit is too often right by chance.
         or len(re.sub(r"^\D*0*\D*0*|\D", "", number.words)) < 2  # noqa: PLR2004
     )
+
+
+def _find_years(name: str, sentence: str) -> Iterator[str]:
+    """Yield years behind a name, which make it that of something else, as in "AIME 2025"."""
+    for found in _compile_name(name).finditer(sentence):
+        if year := _YEAR.match(sentence, found.end()):
+            yield year[1]
 
 
 def _find_contradiction(number: FoundNumber, topics: Sequence[Topic]) -> str:
@@ -349,7 +396,7 @@ def _find_contradiction(number: FoundNumber, topics: Sequence[Topic]) -> str:
                 continue
             if pattern.search(_hide_names(clause, topic)):
                 said.append(describe_fact(fact, topic.scale))
-    return said[0] if len(said) == 1 else ""
+    return said[0] if len(set(said)) == 1 else ""
 
 
 def _hide_names(clause: str, topic: Topic) -> str:

@@ -16,6 +16,7 @@ from reportgen.core.model import CurveRequest
 from reportgen.draft.blocks.draw_inputs import make_subject
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
 from reportgen.draft.finding import Match, Topic, list_matches
+from reportgen.draft.proposals import Proposal, propose_claims
 from reportgen.narrative.documents import is_card
 from reportgen.narrative.prose import hide_all_but_prose, is_own_text
 from reportgen.narrative.topics import find_topics, iterate_topics
@@ -42,21 +43,25 @@ class PageNumbers(Struct, frozen=True):
     page: Page
     bound: tuple[SourceLocation, ...]
     unbound: tuple[tuple[SourceLocation, Match], ...]
+    claims: tuple[tuple[SourceLocation, Proposal], ...] = ()  # that sentences make without a binding
 
     def choose(self, is_chosen: Callable[[SourceLocation], bool]) -> PageNumbers:
         """Return only the numbers of some places."""
         unbound = tuple(one for one in self.unbound if is_chosen(one[0]))
-        return replace(self, bound=tuple(filter(is_chosen, self.bound)), unbound=unbound)
+        claims = tuple(one for one in self.claims if is_chosen(one[0]))
+        return replace(self, bound=tuple(filter(is_chosen, self.bound)), unbound=unbound, claims=claims)
 
 
-def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
-    """Find the unbound numbers of pages that an author wrote, and of documents.
+def find_unbound(report: Report, root: Path, only: str | None = None) -> tuple[PageNumbers, ...]:
+    """Find the unbound numbers of pages that an author wrote, and of documents, or ``only`` of one of them.
 
     Notebooks, and pages with variables or templates, are left out, as their text is elsewhere.
     Raises a ``ReportError`` if the data are invalid.
     """
-    pages = [one for one in report.pages if is_own_text(one)]
-    by_page = {page.path: dict(_list_topics(page, report)) for page in (*pages, *report.documents)}
+    documents = (one for one in report.documents if not is_card(one.file))
+    own = (*(one for one in report.pages if is_own_text(one)), *documents)
+    pages = [one for one in own if only in {None, one.path}]
+    by_page = {page.path: dict(_list_topics(page, report)) for page in pages}
     requests: dict[Request, None] = {}
     for one in (topic.request for topics in by_page.values() for topic in topics.values()):
         requests[one] = None
@@ -66,21 +71,27 @@ def find_unbound(report: Report, root: Path) -> tuple[PageNumbers, ...]:
     known: dict[str, Topic] = {}
     return tuple(
         _find_numbers(page, tuple(_make_topics(page, by_page[page.path], report, answers, known)))
-        for page in (*pages, *report.documents)
-        if not is_card(page.file)
+        for page in pages
     )
 
 
 def _find_numbers(page: Page, topics: tuple[Topic, ...]) -> PageNumbers:
-    unbound = []
-    for match in list_matches(hide_all_but_prose(page), topics):
-        start = match.number.start
-        line = page.text.count("\n", 0, start) + 1
-        place = SourceLocation(page.file, line, start - page.text.rfind("\n", 0, start))
-        unbound.append((place, match))
+    prose = hide_all_but_prose(page)
+    unbound = tuple((_locate(page, one.number.start), one) for one in list_matches(prose, topics))
+    claims = tuple(
+        (_locate(page, one.start), one)
+        for one in propose_claims(prose, topics)
+        # With code or a binding among its words, it says something else or is bound.
+        if prose[one.start : one.end] == page.text[one.start : one.end]
+        and not any(known.start < one.end and one.start < known.end for known in page.bindings)
+    )
     values = (one for one in page.bindings if one.kind == "value" and one.table is None)
-    bound = tuple(one.location for one in values)
-    return PageNumbers(page, bound, tuple(unbound))
+    return PageNumbers(page, tuple(one.location for one in values), unbound, claims)
+
+
+def _locate(page: Page, start: int) -> SourceLocation:
+    line = page.text.count("\n", 0, start) + 1
+    return SourceLocation(page.file, line, start - page.text.rfind("\n", 0, start))
 
 
 def _list_topics(page: Page, report: Report) -> Iterator[tuple[str | None, PageTopic]]:

@@ -98,7 +98,7 @@ class Assembly:
 
     ``fences`` finds the block of each fence, ``context`` is for every page's template. ``scripts`` are
     inlined in each page if all scripts are allowed by hash. ``additions`` are put into pages, and ``cited``
-    is how the report is cited, if known.
+    is how the report is cited, if known. ``addresses`` are those of pages by their path.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Assembly:
             **dict.fromkeys(("og_image", "description", "published"), ""),
         }
         self._pages = {page.path: page for page in report.pages}
-        self._addresses, self._paths, self._tags = dict[str, str](), dict[str, str](), dict[str, str]()
+        self.addresses, self._paths, self._tags = dict[str, str](), dict[str, str](), dict[str, str]()
         self._jobs, self._last_build, self._seen, self._cited = jobs, last_build, seen, cited
         self._feed_id, self._serving, self._additions, self._review = feed_id, serving, additions, "review"
         self._views, self._all_sources = dict[str, str](), repr(self.context["all_sources"])
@@ -178,9 +178,9 @@ class Assembly:
     def set_addresses(self, files: Files) -> None:
         """Store the address of each page and the path of its HTML, by its path below the content folder."""
         pages = [file for file in files if file.is_documentation_page()]  # drafts, too
-        self._addresses = {file.src_uri: file.url for file in pages}
+        self.addresses = {file.src_uri: file.url for file in pages}
         self._paths = {file.src_uri: file.dest_uri for file in pages}
-        self._tags = locate_tags(self.report.pages, self._addresses)
+        self._tags = locate_tags(self.report.pages, self.addresses)
 
     def list_ids(self, path: str) -> Iterator[str]:
         """List the ids on a page that links may target: those of its blocks and statements."""
@@ -305,7 +305,7 @@ class Assembly:
         always_drawn = (place for place in self._list_places(path) if place not in self.report.keys)
         shown = (self.report.shown[place] for place in always_drawn)
         rows = (row for one in shown if isinstance(one, Overview) for row in one.results)
-        yield repr([self._addresses.get(row.page) for row in rows])
+        yield repr([self.addresses.get(row.page) for row in rows])
 
     def finish_page(
         self,
@@ -374,7 +374,7 @@ class Assembly:
         states = group_states(statements, shown.values())
 
         def link(target: str) -> str:
-            return get_relative_url(self._addresses.get(target, target), url)
+            return get_relative_url(self.addresses.get(target, target), url)
 
         labels, folder = self.label_blocks(path), get_page_folder(path)
 
@@ -415,7 +415,7 @@ class Assembly:
         pages.write_index(site, config.site_name, config.site_description or "", full=full)
         file = site / "search" / "search_index.json"
         if config.theme.name == "reportgen" and file.is_file():
-            hidden = {self._addresses.get(p.path) for p in self.report.pages if p.front_matter.search.exclude}
+            hidden = {self.addresses.get(p.path) for p in self.report.pages if p.front_matter.search.exclude}
             whole = index or msgspec.json.decode(file.read_bytes())
             for name, script in make_index_scripts(whole, hidden):
                 _write(file.with_name(name), script.encode())

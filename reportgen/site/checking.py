@@ -22,7 +22,7 @@ from reportgen.site.citation import compare_files, find_cited_report
 from reportgen.site.files import iterate_languages
 from reportgen.site.outputs import count_statements
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
-from reportgen.site.repairs import suggest_binding
+from reportgen.site.repairs import get_words, suggest_binding
 from reportgen.site.worker import WorkerProcess
 
 if TYPE_CHECKING:
@@ -260,8 +260,10 @@ def _find_unbound_pages(numbers: Iterable[PageNumbers], required: int, root: Pat
         if 100 * count >= required * whole:
             continue
         place, match = one.unbound[0]
-        others = [f"{suggest_binding(one.page, found)} (line {at.line})" for at, found in one.unbound]
-        named = join_names(others, most=_MOST_NAMED)
+        others = (
+            (suggest_binding(one.page, found) or get_words(one.page, found), at) for at, found in one.unbound
+        )
+        named = join_names([f"{words} (line {at.line})" for words, at in others], most=_MOST_NAMED)
         message = f"{count} of {whole} numbers are bound, less than {required}%; the others are {named}"
         step = "Bind those that are results, and write <!-- rg free --> in a paragraph without any"
         problem = Diagnostic(place, message, step, Stage.NARRATIVE, rule=StatementRule.UNBOUND)

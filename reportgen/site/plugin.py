@@ -47,11 +47,12 @@ from reportgen.site.reuse import manifest
 from reportgen.site.reuse.added_files import Additions, add_files
 from reportgen.site.reuse.pages import PageStore, has_known_inputs
 from reportgen.site.reuse.templates import THEME, CompiledTemplates
-from reportgen.site.security import POLICY, read_inline_scripts
+from reportgen.site.security import read_inline_scripts
 from reportgen.site.serving import (
     ReportProblemsError,
     ServedBuild,
     answer_requests,
+    find_page_numbers,
     hide_printed_problems,
     locate_problems,
 )
@@ -72,8 +73,7 @@ if TYPE_CHECKING:
     from reportgen.site.outputs import PageOutputs
     from reportgen.site.reuse.manifest import LastBuild
 
-# Only loggers below this name count for ``--strict``.
-log = logging.getLogger("mkdocs.plugins.reportgen")
+log = logging.getLogger("mkdocs.plugins.reportgen")  # only those below this name count for --strict
 
 ASSETS = "assets/reportgen"
 
@@ -90,9 +90,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self.compare: Callable[[Report | None], Additions] | None = None
         self.report: Report
         self.outputs: Mapping[str, PageOutputs]
+        self._addresses: Mapping[str, str] = {}  # of the pages of the last build, by path
         self.warned: list[Diagnostic] = []
-        self._serving = False
-        self._dated = False
+        self._serving = self._dated = False
         self._in_place: Path | None = None  # the site if MkDocs writes it there, and nobody swaps it
         self.settings: ProjectSettings
         self._root: Path
@@ -407,10 +407,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
         The other languages are built before that (-100), within the build of the default one.
         """
-        assembly = self._assemblies.pop()
-        index = self._store.get_search_index() if self._store else None
-        assembly.finish(config, index, full=self.settings.llms_full)
-        self.report, self.outputs = assembly.report, assembly.outputs
+        assembly, store = self._assemblies.pop(), self._store
+        assembly.finish(config, store.get_search_index() if store else None, full=self.settings.llms_full)
+        self.report, self.outputs, self._addresses = assembly.report, assembly.outputs, assembly.addresses
         self._end_build()
 
     def on_build_error(self, error: Exception, **_: object) -> None:
@@ -433,10 +432,11 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_serve(self, server: LiveReloadServer, config: MkDocsConfig, **_: object) -> LiveReloadServer:
         """Rebuild when data change, too, show problems, and answer only to this machine's names."""
-        policy = POLICY if config.theme.name == "reportgen" else ""
         hide_printed_problems()
-        server.builder = build = ServedBuild(server.builder)
-        server.set_app(answer_requests(server.serve_request, config.dev_addr.host, policy, build))
+        server.builder = build = ServedBuild(
+            server.builder, lambda url: find_page_numbers(self.report, self._root, self._addresses, url)
+        )
+        server.set_app(answer_requests(server, config, build))
         for name in (self.settings.data_dir, *self.make_project(config).documents):
             server.watch(str(self._root / name))
         return server

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.statements import Statement
-    from reportgen.draft.finding import Candidate, Match
+    from reportgen.draft.finding import Match
+    from reportgen.draft.proposals import Proposal
     from reportgen.draft.unbound import PageNumbers
     from reportgen.settings.inputs import Page
 
@@ -286,9 +287,8 @@ def plan_bindings(root: Path, pages: Iterable[PageNumbers]) -> tuple[PageRepair,
         for _, match in found.unbound:
             number = match.number
             start, end = locate(number.start), locate(number.end)
-            bound = match.sure and write_binding(
-                written[start:end], match.sure, found.page.file, is_document=found.page.is_document
-            )
+            sure = match.sure
+            bound = sure and write_binding(found.page, written[start:end], sure.call, sure.of)
             if bound and _has_place(found.page, number.start, number.end):
                 edits.append(make_edit(written, start, end, bound))
         if edits:
@@ -301,24 +301,43 @@ def _report_changed_page(file: str) -> Diagnostic:
     return Diagnostic(SourceLocation(file), message, "Run this again", Stage.NARRATIVE)
 
 
-def write_binding(words: str, candidate: Candidate, file: str, *, is_document: bool = False) -> str:
-    """Return words bound to a fact in the syntax of a file; empty if its name cannot be written there."""
-    call, of = candidate.call, candidate.of
-    if file.endswith(".tex"):
-        return "" if set(call) & set("#%{}\\~^") else f"\\rgvalue{{{call}}}{{{of}}}{{{words}}}"
-    if '"' in call or "--" in call or "|" in call:
+def write_binding(page: Page, words: str, expression: str, of: str | None, kind: str = "value") -> str:
+    """Return words bound in the syntax of their page; empty if the expression cannot be written there."""
+    if page.file.endswith(".tex"):
+        command = "" if set(expression) & set("#%{}\\~^") else f"\\rg{kind}"
+        return f"{command}{{{expression}}}{{{of}}}{{{words}}}" if command else ""
+    if '"' in expression or "--" in expression or "|" in expression:
         return ""
     named = f' of="{of}"' if of else ""
-    if is_document:
-        return f'<!-- rg value="{call}"{named} -->{words}<!-- /rg -->'
-    return f'[{words}]{{value="{call}"{named}}}'
+    if page.is_document:
+        return f'<!-- rg {kind}="{expression}"{named} -->{words}<!-- /rg -->'
+    return f'[{words}]{{{kind}="{expression}"{named}}}'
+
+
+def write_claim(page: Page, claim: Proposal) -> str:
+    """Return the words of a sentence bound to its claim; empty if they cannot be bound there."""
+    words = page.text[claim.start : claim.end]
+    fits = _has_place(page, claim.start, claim.end)
+    return write_binding(page, words, claim.expression, claim.of, "claim") if fits else ""
+
+
+def get_words(page: Page, match: Match) -> str:
+    """Return a number as it is typed, in LaTeX with its backslashes."""
+    return page.text[match.number.start : match.number.end]
 
 
 def suggest_binding(page: Page, match: Match) -> str:
-    """Return the binding of a number to its likeliest fact; the number as it is if there is none."""
-    words = page.text[match.number.start : match.number.end]
+    """Return the binding of a number to its likeliest fact; empty if there is none."""
     first = next(iter(match.candidates), None)
-    return (write_binding(words, first, page.file, is_document=page.is_document) if first else "") or words
+    return write_binding(page, get_words(page, match), first.call, first.of) if first else ""
+
+
+def describe_number(page: Page, match: Match) -> str:
+    """Say which facts a number may be, or what the data say instead; empty if there is no such fact."""
+    words = get_words(page, match)
+    if match.instead:
+        return f"{words}, but {match.instead}"
+    return f"{words} may be {' or '.join(one.words for one in match.candidates)}" if match.candidates else ""
 
 
 def _has_place(page: Page, start: int, end: int) -> bool:

@@ -1,28 +1,38 @@
 """What ``serve`` answers: pages with the problems of the last build, to this machine and nobody else.
 
 A build that fails leaves the pages as they were. Without the problems on them an author who looks at the
-browser would wait for a change that never comes.
+browser would wait for a change that never comes. A page without problems lists its numbers without a binding.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import logging
+import posixpath
 import re
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from mkdocs.exceptions import MkDocsException, PluginError
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.terminal import clean_text
+from reportgen.site.repairs import describe_number, suggest_binding, write_claim
 from reportgen.site.reuse.templates import render_fragment
-from reportgen.site.security import hash_content
+from reportgen.site.security import POLICY, hash_content
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.livereload import LiveReloadServer
+
+    from reportgen.draft.report import Report
+    from reportgen.draft.unbound import PageNumbers
 
     Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -35,15 +45,16 @@ of another site can read a report through a name that leads here. To serve by a 
 """
 # In the page, since its sheets are those of the last site, if there is one.
 _STYLE: Final = """\
-#rg-problems { position: fixed; z-index: 100; inset: auto 0 0; box-sizing: border-box; max-height: 60vh;
+.rg-served { position: fixed; z-index: 100; inset: auto 0 0; box-sizing: border-box; max-height: 60vh;
   overflow: auto; padding: 0.75rem 1.25rem; border-top: 3px solid #a8430c; background: #fffaf5;
   color: #1c1f23; font: 15px/1.5 system-ui, sans-serif; box-shadow: 0 -4px 24px rgb(0 0 0 / 20%); }
-#rg-problems summary { font-weight: 600; cursor: pointer; }
-#rg-problems li { margin: 0.5rem 0; overflow-wrap: anywhere; }
-#rg-problems code { font: 0.9em ui-monospace, Consolas, monospace; color: #a8430c; }
+.rg-served:not([open]) { left: auto; padding: 0.25rem 0.75rem; }
+.rg-served summary { font-weight: 600; cursor: pointer; }
+.rg-served li { margin: 0.5rem 0; overflow-wrap: anywhere; }
+.rg-served code { font: 0.9em ui-monospace, Consolas, monospace; color: #a8430c; }
 @media (prefers-color-scheme: dark) {
-  #rg-problems { border-color: #f29a5e; background: #241d18; color: #e4e6e9; }
-  #rg-problems code { color: #f29a5e; }
+  .rg-served { border-color: #f29a5e; background: #241d18; color: #e4e6e9; }
+  .rg-served code { color: #f29a5e; }
 }
 """
 
@@ -122,15 +133,47 @@ def listen(level: int, report: Callable[[str], object]) -> Iterator[None]:
         logger.removeHandler(handler)
 
 
-class ServedBuild:
-    """A build that is repeated while its site is served: it keeps its problems instead of raising them."""
+def find_page_numbers(
+    report: Report, root: Path, addresses: Mapping[str, str], address: str
+) -> PageNumbers | None:
+    """Find the numbers without a binding of the page at an address; ``addresses`` are known by path."""
+    from reportgen.draft.unbound import find_unbound  # noqa: PLC0415 - imports the statistics
 
-    def __init__(self, build: Callable[[], None]) -> None:
+    place = posixpath.normpath(address.removesuffix("index.html"))
+    path = next((one for one, url in addresses.items() if posixpath.normpath(unquote(url)) == place), None)
+    return next(iter(find_unbound(report, root, path)), None) if path else None
+
+
+class ServedBuild:
+    """A build that is repeated while its site is served: it keeps its problems instead of raising them.
+
+    ``find`` finds the numbers without a binding of the page at an address. That is done when the page is
+    opened, since a build would do it for all pages.
+    """
+
+    def __init__(self, build: Callable[[], None], find: Callable[[str], PageNumbers | None]) -> None:
         self.problems: tuple[Diagnostic, ...] = ()
-        self._build = build
+        self._build, self._find = build, find
+        self._numbers: dict[str, PageNumbers | None] = {}
+        self._reading = Lock()  # the data are read by one thread at a time
+
+    def find_numbers(self, address: str) -> PageNumbers | None:
+        """Find the numbers of a page as of the last build, once; none of a page that is not the author's."""
+        with self._reading:
+            if address not in self._numbers:
+                try:
+                    self._numbers[address] = self._find(address)
+                except (ReportError, OSError):  # data that have changed since: the next build says so
+                    self._numbers[address] = None
+            return self._numbers[address]
 
     def __call__(self) -> None:
         """Build; MkDocs then reloads the pages, which show what is wrong."""
+        with self._reading:
+            self._numbers.clear()
+            self._build_report()
+
+    def _build_report(self) -> None:
         heard: list[str] = []
         try:
             with listen(logging.ERROR, heard.append):
@@ -146,13 +189,15 @@ class ServedBuild:
             self.problems = ()
 
 
-def answer_requests(app: Application, host: str, policy: str, build: ServedBuild) -> Application:
-    """Return a server's application that answers only to its own names and to ``host``.
+def answer_requests(server: LiveReloadServer, config: MkDocsConfig, build: ServedBuild) -> Application:
+    """Return a server's application that answers only to its own names and to the host of the settings.
 
-    ``policy`` is the content security policy of pages; none is sent if empty. The live-reload script, which
-    MkDocs puts at the very end of each page, is added to it by its hash. If the last build failed, pages show
-    its problems; an address without a page shows nothing else.
+    Pages of our theme get its content security policy. The live-reload script, which MkDocs puts at the very
+    end of each page, is added to it by its hash. If the last build failed, pages show its problems; an
+    address without a page shows nothing else.
     """
+    app, host = server.serve_request, config.dev_addr.host
+    policy = POLICY if config.theme.name == "reportgen" else ""
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         name = environ.get("HTTP_HOST", "")
@@ -160,12 +205,16 @@ def answer_requests(app: Application, host: str, policy: str, build: ServedBuild
             start_response("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
             return [_REFUSED.format(name=name if name.isprintable() else "NAME:PORT").encode()]
         # No file has such a name.
-        environ["PATH_INFO"] = environ.get("PATH_INFO", "").replace("\0", "%00")
+        path = environ["PATH_INFO"] = environ.get("PATH_INFO", "").replace("\0", "%00")
         response: list[Any] = []
         result = app(environ, lambda *start: response.extend(start))
         status, headers = response[:2]
         if dict(headers).get("Content-Type", "").startswith("text/html"):
-            body, allowed = _finish_page(b"".join(result), build.problems, is_page=status.startswith("200"))
+            is_page = status.startswith("200")
+            address = path.encode("latin-1").decode("utf-8", "ignore").removeprefix(server.mount_path)
+            shown = _show_problems(build.problems, is_page=is_page)
+            shown = shown or (_show_numbers(build.find_numbers(address)) if is_page else "")
+            body, allowed = _finish_page(b"".join(result), shown.encode(), is_page=is_page)
             headers = [(key, value) for key, value in headers if key != "Content-Length"]
             headers.append(("Content-Length", str(len(body))))
             if policy:
@@ -177,19 +226,38 @@ def answer_requests(app: Application, host: str, policy: str, build: ServedBuild
     return answer
 
 
-def _finish_page(body: bytes, problems: Sequence[Diagnostic], *, is_page: bool) -> tuple[bytes, str]:
-    """Add problems to a page, or return them instead of an error; with what the policy has to allow."""
+def _show_problems(problems: Sequence[Diagnostic], *, is_page: bool) -> str:
+    if not problems:
+        return ""
+    return render_fragment("serving_problems.html", style=_STYLE, problems=problems, is_page=is_page)
+
+
+def _show_numbers(found: PageNumbers | None) -> str:
+    """List the numbers of a page without a binding, each with what to paste; empty if there is none."""
+    if found is None or not (found.unbound or found.claims):
+        return ""
+    rows = [
+        (place.line, said, suggest_binding(found.page, match))
+        for place, match in found.unbound
+        if (said := describe_number(found.page, match))
+    ]
+    claims = [(place.line, one.expression, write_claim(found.page, one)) for place, one in found.claims]
+    count, bound = len(found.unbound), len(found.bound)
+    return render_fragment(
+        "serving_numbers.html", style=_STYLE, rows=rows, claims=claims, count=count, whole=count + bound
+    )
+
+
+def _finish_page(body: bytes, shown: bytes, *, is_page: bool) -> tuple[bytes, str]:
+    """Add what is shown to a page, or return it instead of an error; with what the policy has to allow."""
     before, end, after = body.rpartition(_BODY_END)
     allowed, script = "", b""
     if before.endswith(_SCRIPT_END):
         before, start, text = before.rpartition(_SCRIPT)
         script = start + text
         allowed = f"; script-src 'self' '{hash_content(text.removesuffix(_SCRIPT_END))}'"
-    if not problems:
+    if not shown:
         return body, allowed
-    shown = render_fragment(
-        "serving_problems.html", style=_STYLE, problems=problems, is_page=is_page
-    ).encode()
     allowed += f"; style-src 'self' '{hash_content(_STYLE.encode())}'"
     return before + shown + script + end + after if is_page else shown, allowed
 
