@@ -195,7 +195,7 @@ def _is_date(text: str) -> bool:
 
 def _find_picture(pages: Iterable[dict[str, Any]], files: Mapping[str, int]) -> str:
     """Find the picture of the first figure of a report, or return ""."""
-    paths = (str(path) for page in pages for figure in page["figures"] for path in figure["files"])
+    paths = (str(path) for page in pages for figure in page["figures"] for path in figure.get("files", ()))
     return next((path for path in paths if path.endswith(".svg") and path in files), "")
 
 
