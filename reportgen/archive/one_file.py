@@ -166,6 +166,7 @@ class _OneFile:
             style=style,
             bar=self._fill_links(first.path, bar),
             search=self._fill_links(first.path, _rewrite_around(search)),
+            paper=self._fill_links(first.path, _rewrite_around(cut_element(first.main, "rg-paper"))),
             nav=self._fill_links(first.path, nav).removesuffix("</nav>"),
             others=[(p.name, _read_head(p.head).title.removesuffix(f" · {head.title}")) for p in others],
             pages=[(page.name, "".join(page.rewriter.parts)) for page in pages],
