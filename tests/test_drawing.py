@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import pytest
-from drafted_blocks import draft_block, write_table
+from drafted_blocks import draft_block, draft_blocks, write_block, write_table
 from made_projects import RUNS, write_report
 from tries import slow_after
 
 from reportgen.core.cache import Cache, CachedText, FileHashes
 from reportgen.core.errors import ReportError, SourceLocation
-from reportgen.core.model import Figure, Panels, Stack
+from reportgen.core.model import Figure, Panels, ResultTable, Stack
 from reportgen.draft.report import draft
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.render import (
@@ -313,6 +313,7 @@ STRESSED: dict[str, tuple[Sequence[str], int, range]] = {
     "points of two series": (["alpha", "beta"], 3, ONE_STEP),
     "gaps": (["alpha", "gap"], 2, CHECKPOINTS),
 }
+NAMES, HEAD, PAGE = 184, 24, 768  # pixels, of a leaderboard: its names at most, an upright head, all of it
 NARROW = 480  # pixels, below which the style sheet hides some words
 HIDDEN = {False: ("rg-narrow",), True: ("rg-wide", "rg-odd", "rg-ends")}
 
@@ -390,6 +391,39 @@ def test_words_of_five_panels_do_not_overlap(tmp_path: Path) -> None:
     settings = {"id": "a", "source": "runs", "metrics": ["score", "loss", "kl", "length", "gain"]}
     panels = draft_block(tmp_path, "panels", write_stressed(["alpha", "beta"], 3, CHECKPOINTS), **settings)
     assert [list_overlaps(one) for one in panels.figures] == [[]] * 5
+
+
+def test_a_leaderboard_of_30_models_on_12_benchmarks_fits_a_page(tmp_path: Path) -> None:
+    """With its average first, names of 60 letters, which break, and heads that stand upright."""
+    names = [f"model {n}" for n in range(29)] + [f"{LONG}0"]
+    benchmarks = [f"Benchmark {n}, 5 shots, chain of thought" for n in range(12)]
+    rows = [
+        (benchmark, name, (n * 7 + place * 5) % 97 / 100)
+        for n, name in enumerate(names)
+        for place, benchmark in enumerate(benchmarks)
+    ]
+    data = {"board.csv": write_table(("benchmark", "model", "score"), rows)}
+    data["board.source.yml"] = "title: board\nform: totals\n"
+    shown = draft_block(tmp_path, "comparison", data, id="a", source="board", benchmarks=benchmarks)
+    (table,) = (part for part in shown.parts if isinstance(part, ResultTable))
+    assert (table.compact, len(table.rows), len(table.header)) == (True, 30, 14)
+    assert table.header[1] == "average"
+    columns = zip(*([cell.text for cell in row] for row in table.rows), strict=True)
+    wide = [max(measure_text(text, 12, 400) for text in column) + 6 for column in columns]
+    assert all(one >= HEAD for one in wide)
+    assert min(wide[0], NAMES) + sum(wide[1:]) <= PAGE
+
+
+def test_words_of_thirty_figures_of_a_page_do_not_overlap(tmp_path: Path) -> None:
+    """Each has a title of 60 letters."""
+    names = ("score", "loss", "kl", "length", "gain")
+    blocks = [
+        write_block("curve", id=f"a{n}", source="runs", metric=names[n % 5], title=LONG) for n in range(30)
+    ]
+    shown = draft_blocks(tmp_path, "\n".join(blocks), write_stressed(["alpha"], 1, CHECKPOINTS))
+    figures = [one for one in shown.values() if isinstance(one, Figure)]
+    assert len(figures) == 30
+    assert [list_overlaps(one) for one in figures[:5]] == [[]] * 5  # one of each metric
 
 
 def test_a_difference_is_filled_where_its_interval_excludes_0(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_without_live_figures_the_pictures_stay(example: str, example_site: Path
     assert find_dead_ends(still) == []
     assert find_loaded(still) == []
     root, before = read_html(still), read_html(example)
-    assert [one.attrib for one in root.iter("script")] == [{}, {}]  # the theme's
+    assert [one.attrib for one in root.iter("script")] == [{}, {}, {}]  # the theme's, and what folds
     assert len(classed(root, "rg-plot")) == len(classed(before, "rg-plot"))
     assert len(list(root.iter("td"))) == len(list(before.iter("td")))
 
@@ -305,7 +305,7 @@ def test_a_report_that_trusts_nobody(tmp_path: Path) -> None:
     html = write_one_file(build(folder))
     assert find_dead_ends(html) == []
     assert find_loaded(html) == []
-    assert html.count("<script>") == 3
+    assert html.count("<script>") == 4
 
 
 # ---- made sites

@@ -12,6 +12,7 @@ import re
 from functools import partial
 from html import escape, unescape
 from itertools import chain, count
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import quote, unquote, urlsplit
 
@@ -25,7 +26,6 @@ from reportgen.site.security import make_file_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
     from urllib.parse import SplitResult
 
 
@@ -43,7 +43,7 @@ _LIVE: Final = "assets/reportgen/live.js"
 _PART: Final = re.compile(r"assets/reportgen/[^/]+\.js")
 _NAV: Final = '<nav class="rg-nav" id="navigation" aria-label="Pages" tabindex="-1"></nav>'
 # Ids of the template, and of scripts.
-_TAKEN: Final = ("content", "navigation", "rg-keys", "rg-mark-keys", "rg-told")
+_TAKEN: Final = ("content", "navigation", "rg-keys", "rg-mark-keys", "rg-told", "search-results")
 _TYPES: Final = {
     "avif": "image/avif",
     "csv": "text/csv",
@@ -139,7 +139,7 @@ class _OneFile:
     def write(self) -> str:
         """Write the file."""
         first = next(iter(self._pages.values()))
-        bar = _rewrite_around(cut_element(first.head, "rg-bar"))
+        bar, search = _rewrite_around(cut_element(first.head, "rg-bar")), cut_element(first.tail, "rg-search")
         nav = _rewrite_around(self._find_navigation(first.head))
         listed = (_split_local(link.address) for link in nav.links)
         order = [self._find(first.path, address.path) for address in listed if address]
@@ -151,7 +151,8 @@ class _OneFile:
             self._fill_links(page.path, page.rewriter)
         head = _read_head(first.head)
         style = "".join(self._read_style(first.path, sheet) for sheet in head.sheets).replace("</", "<\\/")
-        boot, *run = map(self._read_text, ("js/boot.js", "js/theme.js", *(_LIVE,) * self._live))
+        boot, theme, *live = map(self._read_text, ("js/boot.js", "js/theme.js", *(_LIVE,) * self._live))
+        run = [theme, Path(__file__).with_name("one_file.js").read_text("utf-8"), *live]
         parts = [path for path in sorted(self._files) if _PART.fullmatch(path) and path != _LIVE]
         held = {posixpath.basename(path): self._read_text(path) for path in parts if self._live}
         views = {match[1]: match[0] for page in pages for match in _VIEW.finditer(page.tail) if self._live}
@@ -164,6 +165,8 @@ class _OneFile:
             boot=boot,
             style=style,
             bar=self._fill_links(first.path, bar),
+            search=self._fill_links(first.path, _rewrite_around(search)),
+            paper=self._fill_links(first.path, _rewrite_around(cut_element(first.main, "rg-paper"))),
             nav=self._fill_links(first.path, nav).removesuffix("</nav>"),
             others=[(p.name, _read_head(p.head).title.removesuffix(f" · {head.title}")) for p in others],
             pages=[(page.name, "".join(page.rewriter.parts)) for page in pages],

@@ -48,7 +48,7 @@ _LEFT_OUT: Final = frozenset(("base", "body", "frameset", "head", "html", "link"
 _REMOVED: Final = frozenset(("noembed", "noframes", "script", "style", "title", "xmp"))
 _FRAMES: Final = {"embed": "src", "frame": "src", "iframe": "src", "object": "data"}
 # The site's own parts around the text.
-_AROUND: Final = re.compile(r"class=\"(?:rg-above|rg-page-end|rg-search-button)\"")
+_AROUND: Final = re.compile(r"class=\"(?:rg-above|rg-page-end|rg-paper)\"")
 _PAYLOAD: Final = re.compile(r"type=\"application/json\" class=\"rg-(?:payload|heat-data)\"")
 
 _IDS: Final = frozenset(

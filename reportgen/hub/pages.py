@@ -191,6 +191,7 @@ def _describe_row(hub: Hub, entry: HubEntry) -> dict[str, Any]:
         "versions": [(one, f"{entry.folder}{VERSIONS}/{quote(one)}/") for one in entry.versions],
         "date": summary.date,
         "doi": summary.doi,
+        "picture": f"{entry.folder}{quote(summary.picture)}" if summary.picture else "",
         "benchmarks": links,
         "more": len(names) - len(links),
         "statements": count if summary.statements else "",

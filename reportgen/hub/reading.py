@@ -21,7 +21,7 @@ from reportgen.core.errors import make_error
 from reportgen.core.report_json import FORMAT, NO_METHOD, list_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import IO
 
@@ -83,6 +83,7 @@ class Summary(Struct, frozen=True):
     benchmark_names: tuple[str, ...]  # each once, first those that have a page
     statements: int
     unexpected: int  # statements that are not as expected
+    picture: str = ""  # path of its first figure, from its root
 
 
 class OpenedReport(Struct, frozen=True):
@@ -178,6 +179,7 @@ def summarize_report(report: OpenedReport) -> Summary:
             benchmark_names=tuple(dict.fromkeys(filter(None, names))),
             statements=len(statements),
             unexpected=sum(not one["as_expected"] for one in statements),
+            picture=_find_picture((one for one, _ in known), files),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         step = "Build the report again"
@@ -189,6 +191,12 @@ def _is_date(text: str) -> bool:
         return bool(date.fromisoformat(text))
     except ValueError:
         return False
+
+
+def _find_picture(pages: Iterable[dict[str, Any]], files: Mapping[str, int]) -> str:
+    """Find the picture of the first figure of a report, or return ""."""
+    paths = (str(path) for page in pages for figure in page["figures"] for path in figure.get("files", ()))
+    return next((path for path in paths if path.endswith(".svg") and path in files), "")
 
 
 def _list_benchmarks(pages: list[tuple[dict[str, Any], str]]) -> Iterator[BenchmarkPage]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from reportgen.core.model import BenchmarkResult, Shown
 
 _MOST_ROWS: Final = 40  # of a table; its CSV file has all of them
+_NAMES: Final = ("name", "series", "a", "b", "benchmark", "label", "problem")  # the first columns of a table
+_UNUSUAL: Final = ("dropped", "missing", "replaced", "smooth")  # said if there are any
+_BY_NAME: Final = ("benchmarks", "macro", "series")  # objects whose keys are names
 
 
 def write_block(shown: Shown, label: str, link: Callable[[str], str]) -> str:
@@ -113,31 +116,59 @@ def write_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([head, "|---" * len(header) + "|", *lines])
 
 
-def write_numbers(numbers: Mapping[str, Any], name: str = "Numbers") -> Iterator[str]:
-    """Write all that ``report.json`` says in ``numbers``: each list as a table, everything else on a line."""
+def write_numbers(numbers: Mapping[str, Any], about: str = "") -> Iterator[str]:
+    """Write all that ``report.json`` says in ``numbers``: each list as a table, everything else on a line.
+
+    ``about`` says what the numbers are of, unless they are those of a whole block.
+    """
     single, lists = _sort_values(numbers)
-    yield _write_line(name, single)
-    for key, items in lists.items():
+    yield _write_line(about or "Numbers", single)
+    for key, items in _join_lists(lists).items():
+        title = ", ".join(filter(None, [about, _name_path(key)]))
+        if all(isinstance(item, list) for item in items):
+            yield _write_line(title, {"": "; ".join(_sort_values(item)[0].get("", "none") for item in items)})
+            continue
         found = [_sort_values(item) for item in items]
-        rows, path = [row for row, _ in found], f"{name}, {key}"
-        columns = list(dict.fromkeys(column for row in rows for column in row))
-        # What is equal in all rows is said once.
-        equal = {one: rows[0][one] for one in columns if len({row.get(one) for row in rows}) == 1}
-        yield _write_line(path, equal)
-        if header := [one for one in columns if one not in equal]:
-            cells = [[row.get(column, "") for column in header] for row in rows]
-            yield f"{clean(path)}:\n\n{write_table(header, cells)}"
+        yield from _describe_rows([row for row, _ in found], title)
         for place, (row, inner) in enumerate(found, 1):
+            name = row.get("name", row.get("series", f"{place}"))
             for deep, values in inner.items():
-                yield from write_numbers({deep: values}, f"{path} {row.get('name', place)}")
+                yield from write_numbers({deep: values}, f"{title} {name}")
 
 
-def _write_line(name: str, values: Mapping[str, str]) -> str:
-    return (
-        clean(f"{name}: {'; '.join(f'{key} {text}'.strip() for key, text in values.items())}")
-        if values
-        else ""
-    )
+def _describe_rows(rows: Sequence[Mapping[str, str]], title: str) -> Iterator[str]:
+    """Write what rows have as a table, names first; what is equal in all of them is said once, below it."""
+    columns = dict.fromkeys(column for row in rows for column in row)
+    equal = {one: rows[0][one] for one in columns if len({row.get(one) for row in rows}) == 1}
+    own = sorted(columns.keys() - equal, key=lambda one: (one not in _NAMES, [*columns].index(one)))
+    if own:
+        cells = [[row.get(column, "") for column in own] for row in rows]
+        yield f"{_open(title)}:\n\n{write_table([*map(_name_path, own)], cells)}"
+    yield _write_line(f"The same for all {title}" if own else title, equal)
+
+
+def _join_lists(lists: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Join what the lines of a figure are with what is known of their series."""
+    lines, series = lists.get("lines", []), lists.get("series", [])
+    if not series or [one.get("name") for one in lines] != [one.get("name") for one in series]:
+        return dict(lists)
+    own = [{key: one[key] for key in one if one[key] != one["name"]} for one in lines]
+    joined = [{"name": one["name"], **line, **one} for line, one in zip(own, series, strict=True)]
+    return {key: joined if key == "series" else value for key, value in lists.items() if key != "lines"}
+
+
+def _name_path(path: str) -> str:
+    return path.replace("_", " ").replace(".", " ")
+
+
+def _open(title: str) -> str:
+    """Let a title begin with a capital letter."""
+    return clean(f"{title[:1].upper()}{title[1:]}")
+
+
+def _write_line(title: str, values: Mapping[str, str]) -> str:
+    said = "; ".join(f"{_name_path(key)} {text}".strip() for key, text in values.items())
+    return f"{_open(title)}: {clean(said)}." if said else ""
 
 
 _Sorted: TypeAlias = tuple[dict[str, str], dict[str, list[Any]]]
@@ -145,10 +176,12 @@ _Sorted: TypeAlias = tuple[dict[str, str], dict[str, list[Any]]]
 
 
 def _sort_values(value: object, path: str = "") -> _Sorted:
+    if isinstance(value, dict) and path in _BY_NAME and len(value) > 1:
+        return {}, {path: [{"name": name, **inner} for name, inner in value.items()]}
     if isinstance(value, dict):
         single, lists = dict[str, str](), dict[str, list[Any]]()
         for name, inner in value.items():
-            if name == "protocol":  # the caption has it
+            if name == "protocol" or (name in _UNUSUAL and not inner):  # the caption has the former
                 continue
             texts, more = _sort_values(inner, f"{path}.{name}" if path else name)
             single |= texts
@@ -164,4 +197,6 @@ def format_number(value: object) -> str:
     """Return a value of ``report.json`` as text: a whole number exactly, any other with four digits."""
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"  # noqa: PLR2004
-    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)

@@ -92,7 +92,7 @@ class PageStore:
         given = (config.site_url, config.use_directory_urls, config.theme.name)
         # Messages below this level are not even made.
         level = logging.getLogger("mkdocs").getEffectiveLevel()
-        self._site = Cache.make_key(settings, *packages, repr((*given, level)))
+        self._site = Cache.make_key(settings, *packages, repr((*given, level)), hash_templates())
         # Templates of a report may show anything of any page.
         self.renders = config.theme.name == "reportgen" and not config.theme.custom_dir
         self._keys: dict[str, str] = {}  # of conversions, by the path of the page
@@ -174,14 +174,13 @@ class PageStore:
         if search is not None:
             self._index = _StoredIndex(self._renderings, self._entries, search.config)
             search.search_index = self._index
-        site = Cache.make_key(self._site, hash_templates())
         empty = Template("")
         for file in files.documentation_pages():
             page = file.page
             if page is None or file.src_uri not in self._keys:
                 continue
             parts = (self._keys[file.src_uri], *self._get_context(page), *tree.describe(page))
-            key = Cache.make_key("html", site, *parts)
+            key = Cache.make_key("html", self._site, *parts)
             self._html_keys[file.src_uri] = key
             rendering = self._cache.load(self._make_slot("html", file.src_uri), Rendering)
             if rendering is None:
