@@ -26,10 +26,10 @@ from reportgen.statistics.curves.readings import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from reportgen.core.comparisons import Search
     from reportgen.core.model import Curve, CurveSet
     from reportgen.core.statements import Fact, Scale
     from reportgen.statistics.curves.readings import Checkpoint
-    from reportgen.statistics.search import Search
 
 
 RUN_FACTS = frozenset({"last", "sd", "n"})
@@ -74,7 +74,7 @@ def read_search(question: Fact, search: Search) -> Fact:
         question, n=search.attempts, note=f"best of {format_count(search.attempts, 'attempt')}"
     )
     if name == "gain" and again is not None:
-        note = f"{question.note}, repeated {format_count(again.n, 'time')}"
+        note = f"{question.note}, {format_count(again.n, 'repetition')}"
         return replace(question, value=again.value, low=again.low, high=again.high, n=again.n, note=note)
     value = {"attempts": float(search.attempts), "best_of": search.best}.get(name)
     value = getattr(search, name) if value is None else value

@@ -13,7 +13,7 @@ from reportgen.claims.vocabulary import make_question
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.words import join_names
 from reportgen.figures.scatter.ladder import Attempt, Ladder
-from reportgen.statistics.search import measure_search
+from reportgen.statistics.curves.bands import measure_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

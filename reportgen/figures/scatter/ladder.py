@@ -11,7 +11,13 @@ import numpy as np
 from msgspec import Struct
 
 from reportgen.core.model import Cell, Estimate, Figure, ResultTable, Stack, Table
-from reportgen.core.words import choose_common_decimals, format_count, format_estimate, format_nonzero
+from reportgen.core.words import (
+    choose_common_decimals,
+    format_count,
+    format_estimate,
+    format_nonzero,
+    format_number,
+)
 from reportgen.figures.axis import make_linear_axis
 from reportgen.figures.curves.plotting import compute_margins, fit_axis
 from reportgen.figures.labels import place_labels
@@ -27,9 +33,9 @@ from reportgen.figures.value_axis import make_references, make_value_axis
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reportgen.core.comparisons import Search
     from reportgen.figures.plot import SourceContext
     from reportgen.settings.score_blocks import LadderSettings
-    from reportgen.statistics.search import Search
 
 _PAD: Final = 0.06
 _NAMED: Final = 3  # new bests that are named in the picture: the last ones
@@ -128,10 +134,11 @@ class _LadderWords(Struct, frozen=True, dict=True):
         estimate = Estimate(value, None, None, 1)
         return format_estimate(estimate, percent=self.percent, decimals=self.decimals)
 
-    def write_gain(self, gain: float) -> str:
-        """Write a difference of two values, in points where values are in percent."""
-        number = format_nonzero(gain * (100 if self.percent else 1), decimals=self.decimals, signed=False)
-        return f"{number} points" if self.percent else number
+    def write_gain(self, gain: float, unit: str = " points") -> str:
+        """Write a difference of means, in points where values are in percent, with one more digit."""
+        decimals = None if self.decimals is None else self.decimals + 1
+        number = format_nonzero(gain * (100 if self.percent else 1), decimals=decimals, signed=False)
+        return f"{number}{unit if self.percent else ''}"
 
     def describe(self, attempt: Attempt) -> str:
         """Name an attempt by its number and what it changed."""
@@ -148,11 +155,13 @@ class _LadderWords(Struct, frozen=True, dict=True):
         search = self.ladder.search
         if len(self.ladder.bests) == 1:
             return f"None of {search.attempts:,} attempts is better than the first."
-        gain = f"The best of {search.attempts:,} attempts is {self.write_gain(search.gain)} better than the first"
+        best = f"The best of {search.attempts:,} attempts"
+        gain = f"{best} is {self.write_gain(search.gain)} better than the first"
         if (again := search.repeated) is not None:
-            value, low, high = (self.write_gain(one or 0.0) for one in (again.value, again.low, again.high))
+            ends = ", ".join(self.write_gain(one or 0.0, "") for one in (again.low, again.high))
             verdict = "this is beyond luck" if search.beyond_luck else "this may be luck"
-            return f"{gain}, and {value} [{low}, {high}] repeated {format_count(again.n, 'time')}: {verdict}."
+            mean = f"over {format_count(again.n, 'repetition')} {self.write_gain(again.value)} [{ends}]"
+            return f"{gain}, {mean}: {verdict}."
         if search.luck is None:
             return f"{gain}; the noise is not known: repeat the best attempt with three seeds."
         where = "beyond" if search.beyond_luck else "within"
@@ -177,7 +186,8 @@ class _LadderWords(Struct, frozen=True, dict=True):
         search, level = self.ladder.search, f"{self.ladder.level * 100:g}%"
         yield "Line: the best so far. The best of many attempts has no plain interval."
         if search.noise is not None:
-            noise = format_estimate(Estimate(search.noise, None, None, 1))
+            noise = format_number(search.noise * (100 if self.percent else 1), significant=2)
+            noise += " points" if self.percent else ""
             how = "the standard deviation between attempts of one commit or of equal settings"
             yield f"Noise: {noise}, {how}, {search.df} degrees of freedom."
             of_equal = f"the most that the best gains in {level} of searches whose attempts are equal"
