@@ -306,7 +306,7 @@ def test_luck_is_the_point_of_dunnetts_test() -> None:
 
 
 def test_a_search_is_measured_by_its_repetitions() -> None:
-    """Noise is pooled; the value that chose the best attempt counts neither for its mean nor for the noise."""
+    """Noise is pooled; the value that chose the best attempt does not count for its mean or the noise."""
     found = measure_search([[1.0, 3.0], [9.0, 5.0, 6.0, 7.0], [4.0]], 1)
     assert found.noise == pytest.approx(math.sqrt((2 + 2) / 3))
     assert (found.compared, found.df, found.gain) == (2, 3, 7)

@@ -67,9 +67,7 @@ def read_ladder(
         step = "Say higher_is_better: true or false"
     if message:
         raise ReportError(Diagnostic(place, message, step, Stage.FIGURE))
-    own = answers.get_run_settings(request.source)
-    numbers = answers.get_run_settings(request.source, request.order)
-    known = {run: {**own.get(run, {}), **number} for run, number in numbers.items()}
+    known = answers.get_run_settings(request.source, request.order, "commit")
     attempts = _list_attempts(curve_set, known, request.order, place)
     return _make_ladder(attempts, curve_set.curves[0].series, request, higher_is_better=better is True)
 

@@ -183,10 +183,10 @@ class ResultsStore:
         return self.get_curves(other).curve_set
 
     def get_run_settings(self, source: str, *names: str) -> dict[tuple[str, str], dict[str, str | None]]:
-        """Return settings by series and run: those of ``names``, or all in which runs differ."""
+        """Return the settings in which runs differ, and those of ``names`` that there are."""
         from reportgen.read import read_run_settings  # noqa: PLC0415 - imports the database
 
-        return read_run_settings(self._root, self._sources[source], names)
+        return read_run_settings(self._root, self._sources[source], (), names)
 
     def _compute_curves(self, request: CurveRequest) -> CurveResult:
         from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - only where something is computed

@@ -164,11 +164,11 @@ class _LadderWords(Struct, frozen=True, dict=True):
             return f"{gain}, {mean}: {verdict}."
         if search.luck is None:
             return f"{gain}; the noise is not known: repeat the best attempt with three seeds."
-        where = "beyond" if search.beyond_luck else "within"
-        equal = (
-            f"the best of {search.compared:,} equal attempts would gain up to {self.write_gain(search.luck)}"
+        where, equal = (
+            "beyond" if search.beyond_luck else "within",
+            format_count(search.compared, "equal attempt"),
         )
-        return f"{gain}, {where} luck: {equal}."
+        return f"{gain}, {where} luck: the best of {equal} would gain up to {self.write_gain(search.luck)}."
 
     def list_sentences(self) -> Iterator[str]:
         """Say whether the gain is luck, what marks are, and how many attempts have no value."""
@@ -188,8 +188,9 @@ class _LadderWords(Struct, frozen=True, dict=True):
         if search.noise is not None:
             noise = format_number(search.noise * (100 if self.percent else 1), significant=2)
             noise += " points" if self.percent else ""
+            degrees = format_count(search.df, "degree")
             how = "the standard deviation between attempts of one commit or of equal settings"
-            yield f"Noise: {noise}, {how}, {search.df} degrees of freedom."
+            yield f"Noise: {noise}, {how}, {degrees} of freedom."
             of_equal = f"the most that the best gains in {level} of searches whose attempts are equal"
             yield f"Luck: {of_equal} (Dunnett's test against the first, noise normal)."
         if search.repeated is not None:
