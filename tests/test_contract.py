@@ -34,11 +34,18 @@ SCORE_HEADERS = {
     "problems": ["problem", "difficulty", "series", "score", "samples"],
     "flips": ["problem", "before_right", "before_answers", "after_right", "after_answers"],
     "heatmap": ["benchmark", "series", "metric", "score", "low", "high", "level"],
+    "ladder": ["attempt", "run", "status", "change", "value", "best_so_far", "repetition"],
     "run-scores": ["series", "run", "seed", "metric", "score", "problems"],
     "distribution": ["series", "of", "name", "value"],
     "scatter": ["series", "run", "x", "x_low", "x_high", "y", "y_low", "y_high"],
 }
-VALUES = {"comparison": "difference", "flips": "after_right", "scatter": "y", "distribution": "value"}
+VALUES = {
+    "comparison": "difference",
+    "flips": "after_right",
+    "ladder": "value",
+    "scatter": "y",
+    "distribution": "value",
+}
 KINDS = {"curve", "panel", "passk", "plan", "sweep", "vega-lite", "altair", *SCORE_HEADERS}
 FIVE = "five-models-accuracy"
 # What a reader of the reference figures sees: page, figure, series, step, value.

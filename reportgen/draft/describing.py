@@ -198,6 +198,7 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
         body["metric"] = metric.name
         group = suggest_group(description)
         kind = "sweep" if group else "table" if description.has_repetitions else "runs-table"
+        kind = "ladder" if description.is_search else kind
         body |= {"x": group} if group else {}
         body |= {"by": "series"} if group and _is_swept_by_each(description, group) else {}
         body["title"] = f"{_write_title(metric.name)}{f' by {group}' if group else ''}"
@@ -239,7 +240,7 @@ def suggest_group(description: Description) -> str:
     Every run has it, and every one of its few values has several runs; empty if there is none. Of runs with
     a single reading, however many they are, it is the setting to compare them by.
     """
-    runs = [run for run in description.counts.runs if run.finite]
+    runs = [] if description.is_search else [run for run in description.counts.runs if run.finite]
     metric = choose_metric(description.counts)
     fewest = 1 if metric and _is_read_once(metric) else 2
     if not runs or (fewest > 1 and not _MANY_SERIES < len(runs) == len({run.series for run in runs})):
