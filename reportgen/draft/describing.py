@@ -189,12 +189,11 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
     if it will be another, and ``figure`` an id for the block of runs or scores.
     """
     kind, body = "curve", {**({"id": figure} if figure else {}), "source": name or description.name}
-    finished = description.is_finished
     if description.kind in {"outcomes", "totals"}:
         kind = "scores"
         if len(description.benchmarks) > 1:
             body["benchmark"] = description.benchmarks[0]
-    elif (metric := choose_metric(description.counts)) and (finished or _is_read_once(metric)):
+    elif (metric := choose_metric(description.counts)) and (description.is_finished or _is_read_once(metric)):
         body["metric"] = metric.name
         group = suggest_group(description)
         kind = "sweep" if group else "table" if description.has_repetitions else "runs-table"
