@@ -41,7 +41,7 @@ SCORE_HEADERS = {
     "scatter": ["series", "run", "x", "x_low", "x_high", "y", "y_low", "y_high"],
 }
 VALUES = {"comparison": "difference", "flips": "after_right", "scatter": "y", "distribution": "value"}
-KINDS = {"curve", "panel", "passk", "plan", "sweep", "vega-lite", "altair", *SCORE_HEADERS}
+KINDS = {"curve", "panel", "passk", "plan", "sweep", "ladder", "vega-lite", "altair", *SCORE_HEADERS}
 FIVE = "five-models-accuracy"
 # What a reader of the reference figures sees: page, figure, series, step, value.
 REFERENCES = [
@@ -187,6 +187,12 @@ def test_points_have_the_columns_of_the_contract(example_site: Path, pages: dict
         raw = (example_site / "figures" / name).read_bytes()
         assert b"\r" not in raw, name
         rows = list(csv.reader(raw.decode("utf-8").splitlines()))
+        if figure.get("data-kind") == "ladder":
+            assert rows[0] == ["attempt", "run", "status", "change", "value", "best_so_far", "repetition"], (
+                name
+            )
+            assert all((row[4] == "") == (row[2] == "crashed") for row in rows[1:]), name
+            continue
         # Settings that are words have no axis, but rows of runs.
         if figure.get("data-kind") == "sweep" and rows[0][0] != "series":
             assert rows[0][1] == "line", name

@@ -36,6 +36,7 @@ PAGES = {
     "model-comparison.md": (25, 0),
     "training-accuracy.md": (30, 2),
     "training-diagnostics.md": (35, 1),
+    "search.md": (6, 0),
 }
 GUIDE = {"guide/statements.md": 6, "guide/scores.md": 3}
 

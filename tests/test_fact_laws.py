@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 SIZES = {Quantity.VALUE, Quantity.DIFFERENCE}
 COUNTED = {Quantity.STEP, Quantity.NUMBER}
 VERDICTS = ("p_value", "better", "unclear")
+SEARCHES = {"attempts", "best_of", "noise", "gain", "beyond_luck"}  # of ladders alone
 SHAPES = {
-    kind.name: [one.name for one in kind.parameters] for kind in FACTS.values() if "curves" in kind.holds
+    kind.name: [one.name for one in kind.parameters]
+    for kind in FACTS.values()
+    if "curves" in kind.holds and kind.name not in SEARCHES
 }
 ALONE = [name for name, shape in SHAPES.items() if shape == ["s"]]
 PAIRS = [name for name, shape in SHAPES.items() if shape == ["a", "b"] and not FACTS[name].instead]

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from reportgen.core.model import GivenInterval
-from reportgen.statistics.curves.bands import compute_band, get_given_band
+from reportgen.statistics.curves.bands import compute_band, find_luck, get_given_band, measure_search
 from reportgen.statistics.curves.mean_curves import align, find_common_steps, interpolate
 
 if TYPE_CHECKING:
@@ -289,3 +289,32 @@ def test_a_simultaneous_band_is_bonferronis() -> None:
     np.testing.assert_array_equal(
         compute_band(values[:, :1], "simultaneous").low, compute_band(values[:, :1], "ci").low
     )
+
+
+# ---- the best of many runs ------------------------------------------------------------------------------
+
+
+def test_luck_is_the_point_of_dunnetts_test() -> None:
+    """One attempt is Student's t; of more, SciPy's test has p = 5% at the gain that is found."""
+    for df in (1, 2, 5, 30):
+        for repetitions in (1, 4):
+            exact = stats.t.ppf(0.95, df) * math.sqrt(1 + 1 / repetitions)
+            assert find_luck(1, repetitions, df, 0.95) == pytest.approx(exact, rel=1e-4)
+    # Dunnett 1955, table 1a, for groups of equal size: 5%, 10 and 20 degrees of freedom.
+    for compared, df, point in ((2, 10, 2.15), (5, 10, 2.56), (9, 10, 2.81), (2, 20, 2.03), (9, 20, 2.60)):
+        assert find_luck(compared, 1, df, 0.95) / math.sqrt(2) == pytest.approx(point, abs=0.006)
+
+
+def test_a_search_is_measured_by_its_repetitions() -> None:
+    """Noise is pooled; the value that chose the best attempt does not count for its mean or the noise."""
+    found = measure_search([[1.0, 3.0], [9.0, 5.0, 6.0, 7.0], [4.0]], 1)
+    assert found.noise == pytest.approx(math.sqrt((2 + 2) / 3))
+    assert (found.compared, found.df, found.gain) == (2, 3, 7)
+    again = found.repeated
+    assert again is not None
+    pooled = stats.t.ppf(0.975, 3) * math.sqrt(4 / 3 * (1 / 3 + 1 / 2))
+    assert (again.value, again.n) == (4, 3)
+    assert (again.low, again.high) == pytest.approx((4 - pooled, 4 + pooled))
+    assert found.beyond_luck
+    assert measure_search([[1.0], [9.0]], 1).beyond_luck is None
+    assert measure_search([[1.0, 2.0], [0.5]], 0).beyond_luck is False

@@ -31,7 +31,7 @@ _SHARE = (0.0, 1.0)
 # Units of duration in milliseconds, largest first.
 _DURATIONS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
 # Facts that are never below 0: a plus sign would say nothing.
-_SIZES = {"widest_gap", "volatility", "band_width", "sd"}
+_SIZES = {"widest_gap", "volatility", "band_width", "sd", "noise"}
 # Facts with their position in the call.
 _PLACED = {"at", "gap", "band_width", "mean", "last"}
 # What is said of a fact before its value, for readers; ``{0}`` and ``{1}`` are its arguments.
@@ -55,6 +55,10 @@ _HEADS = {
     "crossings": "The number of lead changes between {0} and {1} is",
     "volatility": "The volatility of {0} is",
     "band_width": "The width of the band of {0} is",
+    "attempts": "The number of attempts of {0} is",
+    "best_of": "The best attempt of {0} has",
+    "noise": "The noise between repetitions in {0} is",
+    "gain": "The gain of the best attempt of {0} is",
     "score": "{0} scores",
     "low": "The lower end of the interval of {0} is",
     "high": "The upper end of the interval of {0} is",
@@ -73,6 +77,7 @@ _HEADS = {
 }
 # What is said of a fact that is true, and of one that is not.
 _VERDICTS = {
+    "beyond_luck": ("The gain of {0} is beyond luck", "The gain of {0} is not shown to be beyond luck"),
     "better": ("{0} is better than {1}", "{0} is not shown to be better than {1}"),
     "unclear": ("{0} and {1} are not distinguishable", "{0} and {1} are distinguishable"),
     "tied": ("{0} and {1} are not distinguishable", "{0} and {1} are distinguishable"),

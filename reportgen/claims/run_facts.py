@@ -29,7 +29,7 @@ from reportgen.statistics.scores import bound_scores
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reportgen.core.comparisons import ProblemScores
+    from reportgen.core.comparisons import ProblemScores, Search
     from reportgen.core.model import Curve, CurveSet
     from reportgen.core.statements import Fact, Scale
     from reportgen.statistics.curves.readings import Checkpoint
@@ -84,6 +84,26 @@ def read_runs(question: Fact, curve: Curve, numbers: tuple[float, ...], scale: S
             note = f"each run has {least}{format_count(sizes[-1], 'reading')}"
     found = average_runs(values, level, curve.ends)
     return replace(question, value=found.value, low=found.low, high=found.high, n=found.n, note=note)
+
+
+SEARCH_FACTS = frozenset({"attempts", "best_of", "noise", "gain", "beyond_luck"})
+"""Facts answered by ``read_search``."""
+
+
+def read_search(question: Fact, search: Search) -> Fact:
+    """Answer a fact about a search."""
+    again, name = search.repeated, question.name
+    question = replace(
+        question, n=search.attempts, note=f"best of {format_count(search.attempts, 'attempt')}"
+    )
+    if name == "gain" and again is not None:
+        note = f"{question.note}, {format_count(again.n, 'repetition')}"
+        return replace(question, value=again.value, low=again.low, high=again.high, n=again.n, note=note)
+    value = {"attempts": float(search.attempts), "best_of": search.best}.get(name)
+    value = getattr(search, name) if value is None else value
+    if value is None:
+        return replace(question, note="", reason="the noise is not known, since no attempt was repeated")
+    return replace(question, value=value, note="" if name in {"attempts", "noise"} else question.note)
 
 
 def hide_interval(fact: Fact, of_tests: frozenset[str]) -> Fact:

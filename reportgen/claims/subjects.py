@@ -18,6 +18,7 @@ from reportgen.claims.fact_words import (
 )
 from reportgen.claims.run_facts import (
     RUN_FACTS,
+    SEARCH_FACTS,
     STATUS_FACTS,
     hide_interval,
     read_at_best,
@@ -299,6 +300,8 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
 
     def _find_extreme(self, question: Fact, curve: Curve) -> Fact:
         """Find the best or worst value (highest or lowest if neither is better), or its first step."""
+        if question.name in SEARCH_FACTS:
+            raise FactError(f'"{question.name}" is about a search', "Bind it to a ladder block")
         steps, values = get_points(curve)
         best, higher = question.name.startswith("peak"), self.scale.higher_is_better
         step = float(steps[int((np.argmax if best is (higher is not False) else np.argmin)(values))])

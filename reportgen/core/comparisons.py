@@ -447,3 +447,17 @@ class Fit(Struct, frozen=True):
     slope: Estimate
     constant: float
     line: FloatArray  # (4, places): x, the fitted mean, and the ends of its interval
+
+
+class Search(Struct, frozen=True):
+    """The best attempt of a search: its gain over the first, and what luck would show; larger is better."""
+
+    compared: int  # attempts with a value besides the first; repetitions are none
+    gain: float
+    noise: float | None = None  # the standard deviation between repetitions
+    df: int = 0
+    luck: float | None = None  # what the best gains at most, at the level, if all attempts are equal
+    repeated: Estimate | None = None  # the gain of later repetitions of the best; then its interval decides
+    beyond_luck: bool | None = None
+    attempts: int = 0  # all of them, also those without a value
+    best: float | None = None  # the value of the best one

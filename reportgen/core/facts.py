@@ -76,6 +76,13 @@ widest_gap_step(a, b): step: The step at which the two are furthest apart.
 crossings(a, b): number: How often the lead changes between the two.
 volatility(s): difference: The standard deviation of the changes from step to step, with the trend taken out.
 band_width(s, x): difference: The width of the band at step x.
+attempts(s): number: The number of attempts of the search that a ladder shows, without repetitions.
+best_of(s): value: The value of its best attempt, picked from all of them.
+noise(s): difference: The standard deviation between repetitions of its attempts.
+gain(s): difference: How much better its best attempt is than the first one; of two or more later repetitions
+ of the best attempt, their mean.
+beyond_luck(s): truth: True where the gain is more than the best of as many equal attempts would show in 95%
+ of searches or, of later repetitions, where its interval is above 0.
 """
 _OF_SCORES = """
 score(s): value: The score, as the table shows it.

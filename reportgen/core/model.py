@@ -429,6 +429,7 @@ class CurveRequest(Struct, frozen=True):
     colour: str | None = None  # the setting or column that colours lines
     value: str = ""  # ``final``, ``best`` or ``mean`` if each run counts with that number alone
     log: bool = False  # whether bins are equally wide on a log axis
+    order: str = ""  # the setting that numbers runs which are attempts of one search
 
 
 class ScoreRequest(Struct, frozen=True):

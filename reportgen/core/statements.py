@@ -291,6 +291,12 @@ class Description(Struct, frozen=True):
         return self.format == "runs"
 
     @property
+    def is_search(self) -> bool:
+        """Whether its runs are attempts that were kept or discarded, as in a ``results.tsv``."""
+        runs = self.counts.runs
+        return bool(runs) and all({"status", "description"} <= run.config.keys() for run in runs)
+
+    @property
     def has_repetitions(self) -> bool:
         """Whether runs of one series are repetitions, as far as is known: finished ones have own seeds."""
         runs = self.counts.runs

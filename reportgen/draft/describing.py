@@ -189,15 +189,15 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
     if it will be another, and ``figure`` an id for the block of runs or scores.
     """
     kind, body = "curve", {**({"id": figure} if figure else {}), "source": name or description.name}
-    finished = description.is_finished
     if description.kind in {"outcomes", "totals"}:
         kind = "scores"
         if len(description.benchmarks) > 1:
             body["benchmark"] = description.benchmarks[0]
-    elif (metric := choose_metric(description.counts)) and (finished or _is_read_once(metric)):
+    elif (metric := choose_metric(description.counts)) and (description.is_finished or _is_read_once(metric)):
         body["metric"] = metric.name
         group = suggest_group(description)
         kind = "sweep" if group else "table" if description.has_repetitions else "runs-table"
+        kind = "ladder" if description.is_search else kind
         body |= {"x": group} if group else {}
         body |= {"by": "series"} if group and _is_swept_by_each(description, group) else {}
         body["title"] = f"{_write_title(metric.name)}{f' by {group}' if group else ''}"
@@ -239,7 +239,7 @@ def suggest_group(description: Description) -> str:
     Every run has it, and every one of its few values has several runs; empty if there is none. Of runs with
     a single reading, however many they are, it is the setting to compare them by.
     """
-    runs = [run for run in description.counts.runs if run.finite]
+    runs = [] if description.is_search else [run for run in description.counts.runs if run.finite]
     metric = choose_metric(description.counts)
     fewest = 1 if metric and _is_read_once(metric) else 2
     if not runs or (fewest > 1 and not _MANY_SERIES < len(runs) == len({run.series for run in runs})):

@@ -60,7 +60,7 @@ def write_first_page(
 
 
 def _mixes_settings(description: Description) -> bool:
-    """Return whether finished runs of one series differ in their settings, so that their mean is of none."""
+    """Return whether runs of one series differ in their settings, so that their mean is of none."""
     from reportgen.read.runs.labels import is_setting_number, is_setting_text  # noqa: PLC0415 - seldom needed
 
     settings = defaultdict[str, set[tuple[str, ...]]](set)
@@ -72,7 +72,7 @@ def _mixes_settings(description: Description) -> bool:
         settings[run.series].add(
             tuple(sorted(f"{name}={one}" for name, one, is_setting in chosen if is_setting(name)))
         )
-    return any(len(several) > 1 for several in settings.values())
+    return description.is_search or any(len(several) > 1 for several in settings.values())
 
 
 def _write_sentences(subject: Subject, figure: str, where: str) -> Iterator[str]:

@@ -19,11 +19,10 @@ from reportgen.core.errors import (
 )
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import choose_names, is_pattern, join_names, quote_names, suggest_name
-from reportgen.draft.blocks.draw_inputs import make_subject
+from reportgen.draft.blocks.draw_inputs import format_step_title, make_subject
 from reportgen.draft.blocks.observations import describe_topic_runs, find_observations
 from reportgen.draft.blocks.results import (
     ResultsStore,
-    format_step_title,
     place_score_errors,
     use_every_step,
 )

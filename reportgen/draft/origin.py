@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 _DIGITS: Final = 16
 _END: Final = "</svg>"
 # Fields of topics that were added later, with their defaults, which change no definition;
-# ``value`` and ``log`` are those of the block's settings.
+# ``value``, ``order`` and ``log`` are those of the block's settings.
 _ADDED_LATER: Final = re.compile(
-    r", (?:formula=''|x_formula=''|by=\(\)|colour=None|value='\w*'|part=''|log=\w+)(?=[,)])"
+    r", (?:formula=''|x_formula=''|by=\(\)|colour=None|value='\w*'|part=''|order='[^']*'|log=\w+)(?=[,)])"
 )
 _METADATA: Final = re.compile(
     r"<metadata>reportgen figure=([^<]*) inputs=([0-9a-f]{16}) definition=([0-9a-f]{16})</metadata>"

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import SourceContext
     from reportgen.settings.block_parts import ReferenceLine
-    from reportgen.settings.score_blocks import DistributionSettings, ScatterSettings, SweepSettings
+    from reportgen.settings.score_blocks import (
+        DistributionSettings,
+        LadderSettings,
+        ScatterSettings,
+        SweepSettings,
+    )
 
 
 _MUTED = "var(--rg-muted)"
@@ -38,7 +43,7 @@ def make_references(lines: Iterable[ReferenceLine]) -> tuple[Mark, ...]:
 def make_value_axis(
     values: Sequence[float],
     title: str,
-    settings: DistributionSettings | ScatterSettings | SweepSettings,
+    settings: DistributionSettings | LadderSettings | ScatterSettings | SweepSettings,
     name: Literal["x", "y"],
     context: SourceContext,
     *,

@@ -25,6 +25,7 @@ from reportgen.settings.score_blocks import (
     BenchmarksSettings,
     ComparedSettings,
     ComparisonSettings,
+    LadderSettings,
     MetricSettings,
     OutcomeSettings,
     ProblemsSettings,
@@ -253,10 +254,10 @@ def _make_curve_request(
 ) -> CurveRequest:
     line = settings if isinstance(settings, LineSettings) else LineSettings()
     table = settings if isinstance(settings, TableSettings) else None
-    by = list_groupings(settings.by)
-    # A sweep has a setting as x, which groups runs, and steps as any other block.
+    # Of a sweep x is a setting, which groups runs. Tables and ladders show exact steps: nothing is binned.
     sweep = isinstance(settings, SweepSettings)
     x = None if sweep else settings.x
+    order = settings.order or "id" if isinstance(settings, LadderSettings) else ""
     return CurveRequest(
         source=source.name,
         metric=metric,
@@ -264,17 +265,17 @@ def _make_curve_request(
         x_formula=next(iter(x.values())) if isinstance(x, dict) else "",
         series=_list_series(settings, source),
         where=_list_conditions(settings),
-        # A table shows the exact last and best step, so nothing is binned for it.
-        max_points=None if table or sweep else line.max_points,
+        max_points=None if table or sweep or order else line.max_points,
         smooth=line.smooth,
         band=line.band.value,
         level=settings.level,
         peak=(table or line).peak.value,
         formula=formula,
-        by=(settings.x, *by) if isinstance(settings, SweepSettings) else by,
+        by=(*([settings.x] if isinstance(settings, SweepSettings) else []), *list_groupings(settings.by)),
         colour=line.colour,
         value=settings.value if isinstance(settings, SweepSettings) else "",
         log=line.x_scale == "log" and not table and not sweep,
+        order=order,
     )
 
 

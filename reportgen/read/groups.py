@@ -262,20 +262,22 @@ def _separate_all_runs(root: Path, layout: Layout, columns: Sequence[str], filte
 
 
 def read_run_settings(
-    root: Path, source: Source, names: Sequence[str]
+    root: Path, source: Source, names: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[tuple[str, str], dict[str, str | None]]:
     """Return the settings of each run, by series and run: those of ``names``, or all in which runs differ.
 
-    Names may be patterns, as in ``expand_settings``. Raises a ``ReportError`` if one matches no setting, is
-    unknown, or changes within a run.
+    Those of ``optional`` are added as far as there are any. Names may be patterns, as in ``expand_settings``.
+    Raises a ``ReportError`` if one matches no setting, is unknown, or changes within a run.
     """
     layout = get_layout(source)
     chosen = expand_settings(root, names, layout, source)
     chosen = chosen or tuple(_list_differing_settings(root, layout, source))
     # Each run is shown with its series.
     chosen = tuple(name for name in chosen if name in names or name != layout.roles.series)
-    layout = add_settings(layout, chosen)
-    columns = {name: resolve_column(name, layout) for name in chosen}
+    layout = add_settings(layout, [*chosen, *optional])
+    columns = {name: resolve_column(name, layout) for name in (*chosen, *optional)}
+    columns = {name: column for name, column in columns.items() if column or name not in optional}
+    chosen = tuple(columns)
     if unknown := [name for name, column in columns.items() if column is None]:
         step = f"There are {quote_names(list_setting_names(layout) or tuple(layout.kinds))}"
         problems = (

@@ -350,13 +350,15 @@ def list_values(project_root: Path, source: Source, names: Iterable[str]) -> dic
 
 
 def read_run_settings(
-    project_root: Path, source: Source, names: Sequence[str]
+    project_root: Path, source: Source, names: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[tuple[str, str], dict[str, str | None]]:
     """Return the settings of each run, by series and run; see ``groups.read_run_settings``."""
     return {
         (part.names.get(series, series), run): cells
         for part in source.parts or [SourcePart(source, {}, "")]
-        for (series, run), cells in groups.read_run_settings(project_root, part.source, names).items()
+        for (series, run), cells in groups.read_run_settings(
+            project_root, part.source, names, optional
+        ).items()
     }
 
 

@@ -18,7 +18,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.core.plugins import BLOCKS as PLUGINS
 from reportgen.core.plugins import import_object, list_plugins, locate_failure
-from reportgen.settings import score_blocks
+from reportgen.settings import score_blocks as scores
 from reportgen.settings.base import Name, Number, Settings
 from reportgen.settings.block_parts import (
     COLUMNS,
@@ -332,16 +332,17 @@ KINDS: Final = {
         "reportgen.draft.blocks.tables:draw_runs_table",
         plan="reportgen.draft.blocks.kinds:plan_runs_table",
     ),
-    "sweep": BlockKind(score_blocks.SweepSettings, Stack, "reportgen.draft.blocks.sweeps:draw_sweep_block"),
+    "sweep": BlockKind(scores.SweepSettings, Stack, "reportgen.draft.blocks.sweeps:draw_sweep_block"),
+    "ladder": BlockKind(scores.LadderSettings, Stack, "reportgen.draft.blocks.measures:draw_ladder_block"),
     "scatter": BlockKind(
-        score_blocks.ScatterSettings,
+        scores.ScatterSettings,
         Figure,
         "reportgen.draft.blocks.measures:draw_scatter_block",
         plan="reportgen.draft.blocks.kinds:plan_measures",
         charts="scatterplot points pareto",
     ),
     "distribution": BlockKind(
-        score_blocks.DistributionSettings,
+        scores.DistributionSettings,
         Figure,
         "reportgen.draft.blocks.measures:draw_distribution_block",
         plan="reportgen.draft.blocks.kinds:plan_measures",
@@ -357,34 +358,32 @@ KINDS: Final = {
     # The author's function can change although its block does not.
     "altair": BlockKind(AltairSettings, Figure, "reportgen.draft.blocks.charts:draw_altair", stored=False),
     "scores": BlockKind(
-        score_blocks.ScoresSettings,
+        scores.ScoresSettings,
         Stack,
         "reportgen.draft.blocks.scores:draw_scores_block",
         charts="bar barplot bars barchart leaderboard",
     ),
-    "passk": BlockKind(score_blocks.PasskSettings, Figure, "reportgen.draft.blocks.scores:draw_passk_block"),
+    "passk": BlockKind(scores.PasskSettings, Figure, "reportgen.draft.blocks.scores:draw_passk_block"),
     "comparison": BlockKind(
-        score_blocks.ComparisonSettings, Stack, "reportgen.draft.blocks.across:draw_comparison_block"
+        scores.ComparisonSettings, Stack, "reportgen.draft.blocks.across:draw_comparison_block"
     ),
     "problems": BlockKind(
-        score_blocks.ProblemsSettings, Stack, "reportgen.draft.blocks.scores:draw_problems_block"
+        scores.ProblemsSettings, Stack, "reportgen.draft.blocks.scores:draw_problems_block"
     ),
     "heatmap": BlockKind(
-        score_blocks.HeatmapSettings,
+        scores.HeatmapSettings,
         Figure,
         "reportgen.draft.blocks.heatmap:draw_heatmap",
         charts="matrix confusion imshow matshow",
     ),
     "flips": BlockKind(
-        score_blocks.FlipsSettings,
+        scores.FlipsSettings,
         Figure,
         "reportgen.draft.blocks.flips:draw_flips",
         charts="mcnemar regressions",
     ),
-    "run-scores": BlockKind(
-        score_blocks.RunsSettings, Stack, "reportgen.draft.blocks.scores:draw_runs_block"
-    ),
-    "plan": BlockKind(score_blocks.PlanSettings, Stack, "reportgen.draft.blocks.scores:draw_plan_block"),
+    "run-scores": BlockKind(scores.RunsSettings, Stack, "reportgen.draft.blocks.scores:draw_runs_block"),
+    "plan": BlockKind(scores.PlanSettings, Stack, "reportgen.draft.blocks.scores:draw_plan_block"),
     "observations": BlockKind(
         ObservationsSettings,
         Observations,

@@ -275,6 +275,32 @@ class SweepSettings(DataSettings):
     height: Height = 320
 
 
+class LadderSettings(DataSettings):
+    """A ``ladder`` block: the attempts of a search, the best so far, and what luck would show."""
+
+    draws_one_metric = True
+    judges = True
+    part_names = "table"
+    refused = frozenset({"x", "by", "colours"})
+
+    metric: Name | None = Field(None, description="The metric; the benchmark's if left out.")
+    order: Name | None = Field(
+        None, description="The setting that numbers the attempts; if left out, as their log does."
+    )
+    y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
+    y_domain: PointDomain = None
+    y_scale: Scale = "linear"
+    reference: References = ()
+    format: ValueFormat | None = Field(None, description=FORMAT)
+    height: Height = 320
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if given := [name for name in sorted(self.refused) if getattr(self, name)]:
+            raise ValueError(f"a ladder has its attempts in their order, so leave out {given[0]}")
+        return self
+
+
 class ScatterSettings(DataSettings):
     """A ``scatter`` block: two measures of each series, such as its score and its cost."""
 

@@ -34,6 +34,7 @@ from simulated.observations import (
     walk,
 )
 
+from reportgen.statistics.curves.bands import measure_search
 from reportgen.statistics.curves.mean_curves import summarise_curves
 
 _DRAWS = 150
@@ -131,3 +132,22 @@ def test_one_run_infers_nothing() -> None:
     for runs in (1, 2):
         rng = np.random.default_rng(runs)
         assert not inferences(block(*(curve(name, walk(rng, runs, 60)) for name in "ABC")))
+
+
+@pytest.mark.parametrize(("attempts", "baselines", "again"), [(60, 3, 0), (20, 5, 1), (60, 2, 3), (10, 1, 3)])
+def test_the_best_of_equal_attempts_is_rarely_beyond_luck(attempts: int, baselines: int, again: int) -> None:
+    """At most 5% of 10,000 searches in noise; later repetitions of the best have a 95% interval."""
+    rng, searches = np.random.default_rng(20261201), 10_000
+    beyond, covered, given = 0, 0, 0
+    for _ in range(searches):
+        values = [rng.normal(size=baselines).tolist(), *([one] for one in rng.normal(size=attempts).tolist())]
+        best = max(range(len(values)), key=lambda place: values[place][0])
+        if best:
+            values[best] += rng.normal(size=again).tolist()
+        found = measure_search(values, best)
+        beyond += found.beyond_luck is True
+        if found.repeated and found.repeated.low is not None and found.repeated.high is not None:
+            given += 1
+            covered += found.repeated.low <= 0 <= found.repeated.high
+    assert beyond / searches <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / searches)
+    assert not given or 0.93 <= covered / given <= 0.97

@@ -17,7 +17,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.statements import Fact, Judgement, Scale
 from reportgen.core.words import join_names, quote_names, suggest_name
-from reportgen.draft.blocks.results import format_step_title, place_score_errors
+from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.style import SLOTS, assign_slots
 from reportgen.figures.text import write_link_state
 from reportgen.narrative.requests import is_about, name_benchmark
@@ -49,6 +49,14 @@ class SeriesColours(Struct, frozen=True):
     def get_slots(self, requests: Iterable[Request]) -> dict[str, int]:
         """Return the slots of the series of some requests."""
         return {name: self.slots[name] for request in requests for name in self.names.get(request, ())}
+
+
+_STEP_TITLES = {"_step": "step", "global_step": "step", "iter": "iteration"}
+
+
+def format_step_title(column: str) -> str:
+    """Return the name of the steps in a column."""
+    return _STEP_TITLES.get(column, column.replace("_", " ").strip())
 
 
 def make_names_key(cache: Cache, requests: tuple[Request, ...], source: Source) -> str:
@@ -241,7 +249,13 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
         higher = scale.higher_is_better is not False
         curve_set = measure_curves(curve_set, value, higher_is_better=higher)
         scale = replace(scale, of_runs=value)
-    return CurveSubject(curve_set, scale, functools.partial(answers.get_other_metric, request))
+    get_metric = functools.partial(answers.get_other_metric, request)
+    if request.order:
+        from reportgen.draft.blocks.ladder import SearchSubject, read_ladder  # noqa: PLC0415 - as above
+
+        ladder = functools.partial(read_ladder, request, curve_set, place, answers, scale.higher_is_better)
+        return SearchSubject(curve_set, scale, get_metric, ladder)
+    return CurveSubject(curve_set, scale, get_metric)
 
 
 def describe_topic(topic: Topic, sources: Mapping[str, Source]) -> str:

@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import Comparison, Fit
     from reportgen.core.errors import SourceLocation
-    from reportgen.core.model import CurveRequest, Figure
+    from reportgen.core.model import CurveRequest, Figure, Stack
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
-    from reportgen.settings.score_blocks import DistributionSettings, ScatterSettings, SweepSettings
+    from reportgen.settings.score_blocks import (
+        DistributionSettings,
+        LadderSettings,
+        ScatterSettings,
+        SweepSettings,
+    )
     from reportgen.statistics.compare import Cost
 
 
@@ -224,6 +229,20 @@ def _draw_scores(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawI
         fit=fit_pairs([(one.x.value, one.y.value) for one in points], settings, place),
     )
     return draw_scatter(planned.block.id, settings, scatter, context)
+
+
+def draw_ladder_block(planned: PlannedBlock, settings: LadderSettings, inputs: DrawInputs) -> Stack:
+    """Draw a ``ladder`` block; raise ``ReportError`` as ``read_ladder``."""
+    from reportgen.draft.blocks.ladder import read_ladder  # noqa: PLC0415 - only where it is drawn
+    from reportgen.figures.scatter.ladder import draw_ladder  # noqa: PLC0415 - as above
+
+    (request,), place = planned.curves, planned.block.location
+    result = inputs.answers.get_every_step(request)
+    context = inputs.make_context(place, request.source, result, planned.page)
+    better = context.resolve_direction(request.metric, settings.higher_is_better)
+    ladder = read_ladder(request, result.curve_set, place, inputs.answers, better)
+    percent = context.is_percent(request.metric, settings.format)
+    return draw_ladder(planned.block.id, settings, ladder, context, percent=percent)
 
 
 def draw_distribution_block(

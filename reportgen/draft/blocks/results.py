@@ -43,7 +43,6 @@ MOST_COMPARED = 300
 """Most series for comparing all pairs, which takes about ten seconds and makes a page of little use."""
 MOST_SERIES = 5_000
 """Most series in a figure or table; more cannot be distinguished, and 20,000 fill the memory."""
-_STEP_TITLES = {"_step": "step", "global_step": "step", "iter": "iteration"}
 
 
 @contextmanager
@@ -60,15 +59,10 @@ def use_every_step(request: CurveRequest) -> CurveRequest:
     return replace(request, smooth=0.0, max_points=None, peak="none", log=False)
 
 
-def format_step_title(column: str) -> str:
-    """Return the name of the steps in a column."""
-    return _STEP_TITLES.get(column, column.replace("_", " ").strip())
-
-
 def _select_curve_rows(request: CurveRequest) -> CurveRequest:
     """Reduce a request to what selects rows, without band, level, peak and a metric that is not derived."""
     metric = request.metric if request.formula else ""
-    return replace(request, metric=metric, band="", level=0.0, peak="", value="")
+    return replace(request, metric=metric, band="", level=0.0, peak="", value="", order="")
 
 
 def _select_score_rows(request: ScoreRequest) -> ScoreRequest:
@@ -187,6 +181,12 @@ class ResultsStore:
             self._metrics[rows][metric] = None
             self._results[request.source].pop(("rows", rows), None)
         return self.get_curves(other).curve_set
+
+    def get_run_settings(self, source: str, *names: str) -> dict[tuple[str, str], dict[str, str | None]]:
+        """Return the settings in which runs differ, and those of ``names`` that there are."""
+        from reportgen.read import read_run_settings  # noqa: PLC0415 - imports the database
+
+        return read_run_settings(self._root, self._sources[source], (), names)
 
     def _compute_curves(self, request: CurveRequest) -> CurveResult:
         from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - only where something is computed

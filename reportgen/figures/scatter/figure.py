@@ -195,7 +195,7 @@ def _draw_marks(plot: Plot, scatter: Scatter, words: ScatterWords, *, page: bool
             drawn += _draw_interval(plot, (x.low, y.value), (x.high, y.value), ink)
         if y.low is not None and y.high is not None:
             drawn += _draw_interval(plot, (x.value, y.low), (x.value, y.high), ink)
-        yield wrap(f"{drawn}{_draw_name(plot, mark)}", point)
+        yield wrap(f"{drawn}{draw_name(plot, mark)}", point)
     for point, mark in rows:
         fill = f'fill="{get_colour(mark.slot)}" fill-opacity=".45"'
         for run in point.runs:
@@ -214,7 +214,8 @@ def _draw_interval(plot: Plot, start: Sequence[float], end: Sequence[float], ink
     return f'<line {ends} stroke="{ink}" stroke-width="1.5"/>'
 
 
-def _draw_name(plot: Plot, mark: Mark) -> str:
+def draw_name(plot: Plot, mark: Mark) -> str:
+    """Draw the placed name of a point."""
     label = mark.label
     if label is None or mark.x is None or mark.y is None:
         return ""

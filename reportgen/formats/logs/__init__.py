@@ -39,7 +39,7 @@ RESULTS_TSV: Final = Reader(
     ("*.tsv",),
     head=r"(?=[^\n]*\tstatus\t)commit\t[^\n]*\bdescription\b",
     rank=185,
-    appended=True,
+    series_from="name",
 )
 LINES: Final = Reader(
     "lines by a pattern",

@@ -1,14 +1,19 @@
-"""Bands across runs: at each step, and simultaneous for the whole mean curve; one number of each run."""
+"""Bands across runs: at each step, and simultaneous for the whole mean curve; one number of each run.
+
+Also the best of many runs, which are attempts of a search.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from reportgen.core.comparisons import Search
 from reportgen.core.model import Estimate
-from reportgen.statistics.distributions import check_level, cut_ends, move_ends, t_quantile
+from reportgen.statistics.distributions import check_level, cut_ends, mean, move_ends, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +32,7 @@ class Banded(NamedTuple):
 
 
 _BANDS = ("ci", "simultaneous", "se", "sd", "range", "iqr", "none")
+_FEWEST_REPETITIONS: Final = 2  # of which the best attempt has an interval of its own
 _LAST_PLACES = 4 * np.finfo(np.float64).eps
 
 
@@ -161,3 +167,68 @@ def get_ends(curve_set: CurveSet) -> tuple[float, float] | None:
 def to_float(end: np.float64) -> float | None:
     """Return the end of an interval, or None for NaN."""
     return float(end) if np.isfinite(end) else None
+
+
+def measure_search(attempts: Sequence[Sequence[float]], best: int, level: float = 0.95) -> Search:
+    """Measure a search of at least one attempt, each with its values in order: its own and its repetitions.
+
+    ``best`` is the place of the attempt that was chosen by its first value. It is compared with the mean of
+    the first attempt. Noise is pooled over repetitions and taken to be normal and equal in all attempts.
+    Without repetitions of the best one, the test is Dunnett's of many treatments against a control (Dunnett
+    1955); with two or more, Student's t, where the value that chose the attempt does not count.
+    """
+    first, fresh = attempts[0], attempts[best][1:] if best else ()
+    groups = [fresh if place == best and best else one for place, one in enumerate(attempts)]
+    df = sum(len(one) - 1 for one in groups if one)
+    base, compared = mean(np.array(first)), len(attempts) - 1
+    gain = attempts[best][0] - base if best else 0.0
+    if not df or not compared:
+        return Search(compared, gain)
+    total = sum(float(np.square(np.array(one) - mean(np.array(one))).sum()) for one in groups if one)
+    noise = math.sqrt(total / df)
+    luck = noise * find_luck(compared, len(first), df, level)
+    if len(fresh) < _FEWEST_REPETITIONS:
+        return Search(compared, gain, noise, df, luck, None, bool(gain > luck))
+    repeated = mean(np.array(fresh)) - base
+    half = t_quantile((1 + level) / 2, df) * noise * math.sqrt(1 / len(fresh) + 1 / len(first))
+    own = Estimate(repeated, repeated - half, repeated + half, len(fresh))
+    return Search(compared, gain, noise, df, luck, own, repeated > half)
+
+
+@lru_cache(maxsize=256)
+def find_luck(compared: int, repetitions: int, df: int, level: float) -> float:
+    """Return what the best of ``compared`` equal attempts gains at most, in standard deviations.
+
+    The gain is that over the mean of ``repetitions`` of the first attempt, divided by a standard deviation
+    with ``df`` degrees of freedom: the one-sided point of Dunnett's test with one value for each treatment.
+    """
+    low, high = 0.0, 1.0
+    while _compute_chance(high, compared, repetitions, df) < level:
+        low, high = high, 2 * high
+    while high - low > 1e-6 * high:  # figures show four digits
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if _compute_chance(middle, compared, repetitions, df) < level else (low, middle)
+        )
+    return high
+
+
+def _compute_chance(gain: float, compared: int, repetitions: int, df: int) -> float:
+    """Return the probability that no attempt gains more: Phi(z/√k + gain·s)^N averaged over z and s."""
+    z = np.linspace(-8, 8, 129)
+    # The logarithm of s: the density of √(χ²/df) times s.
+    logs = np.linspace(-36 / df if df < 4 else -9 / math.sqrt(df), 5 / math.sqrt(df), 400)  # noqa: PLR2004
+    weight = np.exp(df * logs - df / 2 * np.expm1(2 * logs))
+    density = np.exp(-z * z / 2)
+    below = _normal_chance(z[:, None] / math.sqrt(repetitions) + gain * np.exp(logs)[None, :]) ** compared
+    return float(density @ below @ weight / (density.sum() * weight.sum()))
+
+
+def _normal_chance(values: FloatArray) -> FloatArray:
+    return np.interp(values, *_tabulate_normal())
+
+
+@lru_cache(maxsize=1)
+def _tabulate_normal() -> tuple[FloatArray, FloatArray]:
+    places = np.linspace(-8, 8, 8001)
+    return places, np.array([math.erfc(-one / math.sqrt(2)) / 2 for one in places])
