@@ -10,20 +10,12 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.claims import run_facts
 from reportgen.claims.fact_words import (
     describe_position,
     describe_step,
     format_quantity,
     format_quantity_interval,
-)
-from reportgen.claims.run_facts import (
-    RUN_FACTS,
-    SEARCH_FACTS,
-    STATUS_FACTS,
-    hide_interval,
-    read_at_best,
-    read_runs,
-    read_statuses,
 )
 from reportgen.claims.vocabulary import OF_RUNS, TOO_LARGE, FactError, drop_infinite, make_question
 from reportgen.core.comparisons import FRAGILE, Verdict
@@ -229,9 +221,9 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
         try:
             if name == "best_by":
                 around = (str(arguments[1]), self.curve_set, self.scale)
-                fact = read_at_best(question, a, *around, get_metric=self.get_metric)
-            elif name in RUN_FACTS or (name == "mean" and not numbers):
-                fact = read_runs(question, a, numbers, self.scale, self.curve_set.level)
+                fact = run_facts.read_at_best(question, a, *around, get_metric=self.get_metric)
+            elif name in run_facts.RUN_FACTS or (name == "mean" and not numbers):
+                fact = run_facts.read_runs(question, a, numbers, self.scale, self.curve_set.level)
             elif name in VERDICT_FACTS:
                 fact = self._evaluate_verdict(question, a, b, *numbers)
             elif a is b:
@@ -239,7 +231,7 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
             else:
                 fact = self._read_two(question, a, b, *numbers)
             if a.illustrative or b.illustrative:
-                fact = hide_interval(fact, VERDICT_FACTS)
+                fact = run_facts.hide_interval(fact, VERDICT_FACTS)
             if value:
                 own = f"mean of the {value} values of {format_count(fact.n, 'run')}"
                 fact = replace(fact, step=None, note=own if name == OF_RUNS[value] else fact.note)
@@ -300,7 +292,7 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
 
     def _find_extreme(self, question: Fact, curve: Curve) -> Fact:
         """Find the best or worst value (highest or lowest if neither is better), or its first step."""
-        if question.name in SEARCH_FACTS:
+        if question.name in run_facts.SEARCH_FACTS:
             raise FactError(f'"{question.name}" is about a search', "Bind it to a ladder block")
         steps, values = get_points(curve)
         best, higher = question.name.startswith("peak"), self.scale.higher_is_better
@@ -391,8 +383,8 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
         """Return a fact of the vocabulary; see ``Subject``."""
         question, numbers = make_question(name, arguments, self)
         by_series = {score.series: score for score in self.scores}
-        if name in STATUS_FACTS:
-            return read_statuses(question, self.problems, by_series[question.series[0]].metric)
+        if name in run_facts.STATUS_FACTS:
+            return run_facts.read_statuses(question, self.problems, by_series[question.series[0]].metric)
         scores = [by_series[series] for series in question.series]
         reasons = [one.reason or f"no score of {one.series}" for one in scores if one.estimate is None]
         if len(scores) == 1:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     from reportgen.core.model import Estimate, FloatArray, IntArray, Lead
+    from reportgen.core.score_names import AnswerCounts
 
 
 Metric: TypeAlias = Literal["mean", "avg@n", "pass@k", "pass^k", "maj@k"]
@@ -117,16 +118,6 @@ class RunOfSeries(Struct, frozen=True):
     seed: str | None
 
 
-class AnswerCounts(Struct, frozen=True):
-    """What became of the answers of a series; counts are by status, "" where it is not known."""
-
-    series: str
-    problems: int  # of the benchmark, also those that only others answered
-    answered: int  # those with a score
-    left_out: Mapping[str, int]
-    wrong: Mapping[str, int]  # answers that count as wrong, without a score of their own
-
-
 class OutcomeNotes(Struct, frozen=True):
     """Irregularities in the outcomes."""
 
@@ -136,10 +127,8 @@ class OutcomeNotes(Struct, frozen=True):
     incomplete: tuple[tuple[str, tuple[str, ...]], ...] = ()  # series, and problems that only others have
     # Series whose problems differ in number of samples: name, fewest and most samples in a run.
     uneven: tuple[tuple[str, int, int], ...] = ()
-    # Problems with more than one gold answer: different problems under one name.
-    differing_gold: tuple[str, ...] = ()
-    # Runs with fewer problems than their series: series, run, and the number of problems of both. Those with
-    # none are left out.
+    differing_gold: tuple[str, ...] = ()  # problems with several gold answers: others under one name
+    # Runs with fewer problems than their series, at least one: series, run, and the number of both.
     partial: tuple[tuple[str, str, int, int], ...] = ()
     statuses: tuple[AnswerCounts, ...] = ()  # of each series, where statuses are known
 
@@ -317,9 +306,7 @@ class Comparison(Struct, frozen=True):
     run_stderr: float = 0.0  # the part due to runs; 0 if none is estimated
     df: float | None = None  # degrees of freedom of ``stderr``
     family_stderr: float | None = None  # used by the test of the family, with variances of runs moderated
-    critical: float | None = (
-        None  # verdict threshold in units of ``family_stderr``, may be inf; None if alone
-    )
+    critical: float | None = None  # threshold of the verdict in ``family_stderr``, may be inf; None if alone
     family_blocks: int = 1  # blocks of a page that are adjusted together
     estimand: str = ""  # what the interval and p are about; empty for curves
     adjust: str = "fwer"  # see ``Adjust``

@@ -63,7 +63,7 @@ class Measurements(Struct, frozen=True):
     check_repeats: Callable[[], None] = field(default=lambda: None)
     # Call it before averaging: raises a ``ReportError`` if runs of one series differ in words.
     check_runs: Callable[[], None] = field(default=lambda: None)
-    # Call it if steps go back within a run: raises a ``ReportError`` if they count two things.
+    # Call it if steps go back within a run: raises one if they count two things.
     check_counters: Callable[[], None] = field(default=lambda: None)
     # Series, run and seed of every run of the same rows, also of those without any of the metrics.
     list_runs: Callable[[], tuple[tuple[str, str, str | None], ...]] = field(default=tuple)
@@ -271,8 +271,7 @@ class Figure(Struct, frozen=True, tag=True):
     payload: str | CachedText  # JSON that makes the figure live in the browser (see ``site/assets/live.js``)
     numbers_data: dict[str, Any] | bytes  # for ``report.json``; as ``table_data``
     legend: tuple[tuple[str, int | None], ...] = ()  # series and palette slot; None is the muted grey
-    # The index of the dash of each entry of the legend, if it does not follow from the slot.
-    dashes: tuple[int, ...] = ()
+    dashes: tuple[int, ...] = ()  # of the entries of the legend, if they do not follow from the slots
     words: str = ""  # what the author put before the caption, in Markdown; so in other parts of a block
     plot_class: str = ""  # CSS classes for the margins of the plot
     other_views: tuple[str, ...] = ()  # those for other x axes in the payload

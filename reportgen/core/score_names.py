@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
+from msgspec import Struct
+
 from reportgen.core.directions import Direction, guess_direction, has_better_direction
 
 if TYPE_CHECKING:
@@ -16,6 +18,17 @@ Status: TypeAlias = Literal["scored", "failed", "timed out", "truncated", "infra
 STATUSES: Final[tuple[str, ...]] = get_args(Status)
 STATUS: Final = "answer_status"
 """The column of statuses in tables that reportgen makes."""
+
+
+class AnswerCounts(Struct, frozen=True):
+    """What became of the answers of a series; counts are by status, "" where it is not known."""
+
+    series: str
+    problems: int  # of the benchmark, also those that only others answered
+    answered: int  # those with a score
+    left_out: Mapping[str, int]
+    wrong: Mapping[str, int]  # answers that count as wrong, without a score of their own
+
 
 # Last words of columns that describe a model rather than its score, and units that may follow them.
 _DESCRIPTION: Final = re.compile(

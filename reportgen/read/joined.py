@@ -353,12 +353,11 @@ def read_run_settings(
     project_root: Path, source: Source, names: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[tuple[str, str], dict[str, str | None]]:
     """Return the settings of each run, by series and run; see ``groups.read_run_settings``."""
+    read = partial(groups.read_run_settings, project_root, names=names, optional=optional)
     return {
         (part.names.get(series, series), run): cells
         for part in source.parts or [SourcePart(source, {}, "")]
-        for (series, run), cells in groups.read_run_settings(
-            project_root, part.source, names, optional
-        ).items()
+        for (series, run), cells in read(part.source).items()
     }
 
 

@@ -25,7 +25,8 @@ from reportgen.figures.axis import Axis, make_linear_axis
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reportgen.core.comparisons import AnswerCounts, Comparison, OutcomeNotes, RankRange, RunSpread, Score
+    from reportgen.core.comparisons import Comparison, OutcomeNotes, RankRange, RunSpread, Score
+    from reportgen.core.score_names import AnswerCounts
     from reportgen.figures.plot import ScoreContext
 
 

@@ -10,7 +10,7 @@ PYTEST_BENCHMARK: Final = Reader(
     "results of pytest-benchmark",
     ("*.json",),
     head=r'\s*\{\s*"machine_info"\s*:',
-    rank=187,
+    rank=294,
     series_from="name",
     many_runs=True,
 )
@@ -18,7 +18,7 @@ HYPERFINE: Final = Reader(
     "results of hyperfine",
     ("*.json",),
     head=r'\s*\{\s*"results"\s*:\s*\[\s*\{\s*"command"\s*:',
-    rank=188,
+    rank=295,
     series_from="name",
     many_runs=True,
 )
@@ -26,7 +26,7 @@ GOOGLE_BENCHMARK: Final = Reader(
     "results of Google Benchmark",
     ("*.json",),
     head=r'\s*\{\s*"context"\s*:\s*\{\s*"date"\s*:',
-    rank=189,
+    rank=296,
     series_from="name",
     many_runs=True,
 )
@@ -34,7 +34,7 @@ ASV: Final = Reader(
     "results of asv",
     ("*.json",),
     head=r'\s*\{\s*"commit_hash"\s*:',
-    rank=191,
+    rank=297,
     series_from="name",
     many_runs=True,
 )

@@ -10,7 +10,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import (
-    AnswerCounts,
     NoOutcomesError,
     OutcomeNotes,
     Outcomes,
@@ -19,7 +18,7 @@ from reportgen.core.comparisons import (
     ScoresError,
     Votes,
 )
-from reportgen.core.score_names import STATUS, STATUSES
+from reportgen.core.score_names import STATUS, STATUSES, AnswerCounts
 from reportgen.read.queries.points import (
     LARGEST_FLOAT,
     Column,
