@@ -341,8 +341,7 @@ class SourceSettings(Settings):
     )
     hub: dict[Name, HubTask] = Field(
         default_factory=dict,
-        description="For export: a benchmark's dataset and task on the Hugging Face Hub, as in {AIME: "
-        "{dataset: org/aime, task: aime}}.",
+        description="For export: the dataset and task of a benchmark on the Hugging Face Hub.",
     )
     colours: Colours = Field(default_factory=dict, description=COLOURS)
     accept: Accepted = Field(default_factory=dict, description=ACCEPT)
