@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reportgen.site.citation import CitedReport
     from reportgen.site.exports.results import Result
 
-_FORMS: Final = ("eee", "hf", "csv", "latex")
+_FORMS: Final = ("eee", "hf", "csv", "latex", "markdown")
 
 
 @click.command()
@@ -35,7 +35,7 @@ _FORMS: Final = ("eee", "hf", "csv", "latex")
     "form",
     type=click.Choice(_FORMS),
     required=True,
-    help="Every Eval Ever, .eval_results of the Hugging Face Hub, one table, or a tabular.",
+    help="Every Eval Ever, .eval_results of the Hugging Face Hub, one table, a tabular, or ranks.",
 )
 @click.option(
     "--to",
@@ -94,4 +94,5 @@ def _get_writer(form: str) -> Callable[[Sequence[Result], CitedReport], Mapping[
         "hf": model_cards.write_eval_results,
         "csv": results.write_csv,
         "latex": results.write_latex,
+        "markdown": results.write_markdown,
     }[form]

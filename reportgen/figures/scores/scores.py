@@ -243,11 +243,14 @@ class _ScoreFigure(Struct, frozen=True):
         if any(one.adjust == "fdr" for one in compared):
             family = f", {describe_adjustment(compared, 'pair')}"
         family += describe_family_blocks(compared)
+        first = sum(rank.best == 1 for rank in self.scored.ranks)
+        problems = format_count(max(score.problems for score in self.shown), "problem")
+        top = f"{first} series may be first: these {problems} do not separate them. " if first > 1 else ""
         below = "Every series of a group is better than every one of the groups below. "
+        more = f"{top}{below if len(self.scored.groups) > 1 else ''}"
         return (
             f"Ranks: those that the test of pairs leaves open (paired by problem{family}, p < 0.05). "
-            f"{below if len(self.scored.groups) > 1 else ''}Intervals of two series may overlap although "
-            "they differ."
+            f"{more}Intervals of two series may overlap although they differ."
         )
 
     def describe_runs(self) -> str:

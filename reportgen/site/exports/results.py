@@ -19,6 +19,7 @@ from reportgen.core.words import escape_formula, format_count, format_estimate, 
 from reportgen.draft.gathering import read_answers
 from reportgen.settings.inputs import get_settings_file
 from reportgen.site.citation import LATEX
+from reportgen.site.markdown.blocks import clean, write_table
 from reportgen.site.outputs import list_figures
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Result(Struct, frozen=True):
     step: float | None
     method: str
     reason: str
+    rank: tuple[int, int] | None
     lower_is_better: bool
     ends: tuple[float, float] | None
     protocol: Mapping[str, str]
@@ -183,6 +185,7 @@ def _make_result(  # noqa: PLR0917 - a value, and what it is of
         step=step,
         method=numbers.get("band", "") if of_curve else value["method"],
         reason=value.get("reason", ""),
+        rank=(value["rank"]["best"], value["rank"]["worst"]) if value.get("rank") else None,
         lower_is_better=(request.higher_is_better if request else numbers["higher_is_better"]) is False,
         ends=sources[0].settings.find_ends(metric) if of_curve else sources[0].score_range,
         protocol=protocol,
@@ -269,6 +272,30 @@ def write_latex(results: Sequence[Result], _cited: CitedReport) -> dict[str, str
     note = "".join(f"% {one.series}, {one.benchmark}, {one.metric}: {one.describe()}\n" for one in results)
     begin = f"\\begin{{tabular}}{{l{'r' * len(columns)}}}\n\\hline\n"
     return {"results.tex": f"{note}{begin}{head}\\hline\n{''.join(rows)}\\hline\n\\end{{tabular}}\n"}
+
+
+def write_markdown(results: Sequence[Result], _cited: CitedReport) -> dict[str, str]:
+    """Return a Markdown table for each benchmark and metric, best first, with ranks that tests leave open."""
+    groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    for one in choose_whole(results):
+        groups[one.benchmark, one.metric].append(one)
+    parts = []
+    for (benchmark, metric), own in groups.items():
+        own.sort(key=lambda one: one.estimate.value * (1 if one.lower_is_better else -1))
+        rows = [(_write_rank(one.rank), one.series, one.words, f"{one.problems or one.runs}") for one in own]
+        counted = "problems" if own[0].problems else "runs"
+        table = write_table(("rank", "series", metric, counted), rows)
+        first = sum(one.rank is not None and one.rank[0] == 1 for one in own)
+        problems = format_count(own[0].problems, "problem")
+        said = f"\n\n{first} series may be first: these {problems} do not separate them." if first > 1 else ""
+        parts.append(f"## {clean(benchmark)}\n\n{table}{said}\n")
+    return {"results.md": "\n".join(parts)}
+
+
+def _write_rank(rank: tuple[int, int] | None) -> str:
+    if rank is None:
+        return ""
+    return f"{rank[0]}" if rank[0] == rank[1] else f"{rank[0]} to {rank[1]}"
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
