@@ -36,6 +36,8 @@
     return low === null ? {} : { half: (high - low) / 2 };
   }
 
+  let hinted = false; // whether the page has said what a mouse does in a plot
+
   class Pointer {
     constructor(plot) {
       this.plot = plot;
@@ -92,11 +94,21 @@
     }
 
     moved(event) {
+      if (!hinted && event.pointerType === "mouse") this.showHint();
       const { x, y } = live.locate(this.plot, event);
       if (this.zoomer.moved(event)) return;
       this.across = x;
       cancelAnimationFrame(this.frame);
       this.frame = requestAnimationFrame(() => this.pointAt(x / this.plot.room.width, y, event.pointerType));
+    }
+
+    /** Say once, below the first plot that a mouse comes to, what it does there; keys are described to screen readers. */
+    showHint() {
+      hinted = true;
+      const hint = make("div", "rg-hint", "Drag to zoom, click to pin, arrow keys to read");
+      hint.setAttribute("aria-hidden", "true");
+      this.plot.box.append(hint);
+      this.plot.surface.addEventListener("pointerleave", () => hint.remove(), { once: true });
     }
 
     /** A click isolates the run whose thin line is there, or pins the step; both once more is undone. On a touch screen
