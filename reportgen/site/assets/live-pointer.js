@@ -36,6 +36,7 @@
     return low === null ? {} : { half: (high - low) / 2 };
   }
 
+  const ROOMY = 500; // pixels of a plot below which a hint has room
   let hinted = false; // whether the page has said what a mouse does in a plot
 
   class Pointer {
@@ -69,7 +70,8 @@
         this.touched = event.pointerType === "touch";
         if (this.touched) this.moved(event);
       });
-      on("pointerleave", (event) => event.pointerType === "touch" || this.pointAll(null));
+      // A plot that a link makes less high leaves a pointer that rests: what the link reads out stays.
+      on("pointerleave", ({ pointerType }) => pointerType === "touch" || this.linked || this.pointAll(null));
       on("dblclick", () => {
         if (!this.touched) this.plot.group.pinAt(null); // by the two clicks
         this.plot.group.zoom(null);
@@ -94,7 +96,8 @@
     }
 
     moved(event) {
-      if (!hinted && event.pointerType === "mouse") this.showHint();
+      this.linked = false;
+      if (!hinted && event.pointerType === "mouse" && this.plot.room.width > ROOMY) this.showHint();
       const { x, y } = live.locate(this.plot, event);
       if (this.zoomer.moved(event)) return;
       this.across = x;
