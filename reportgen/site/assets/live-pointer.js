@@ -36,6 +36,9 @@
     return low === null ? {} : { half: (high - low) / 2 };
   }
 
+  const ROOMY = 500; // pixels of a plot below which a hint has room
+  let hinted = false; // whether the page has said what a mouse does in a plot
+
   class Pointer {
     constructor(plot) {
       this.plot = plot;
@@ -67,7 +70,8 @@
         this.touched = event.pointerType === "touch";
         if (this.touched) this.moved(event);
       });
-      on("pointerleave", (event) => event.pointerType === "touch" || this.pointAll(null));
+      // A plot that a link makes less high leaves a pointer that rests: what the link reads out stays.
+      on("pointerleave", ({ pointerType }) => pointerType === "touch" || this.linked || this.pointAll(null));
       on("dblclick", () => {
         if (!this.touched) this.plot.group.pinAt(null); // by the two clicks
         this.plot.group.zoom(null);
@@ -92,11 +96,22 @@
     }
 
     moved(event) {
+      this.linked = false;
+      if (!hinted && event.pointerType === "mouse" && this.plot.room.width > ROOMY) this.showHint();
       const { x, y } = live.locate(this.plot, event);
       if (this.zoomer.moved(event)) return;
       this.across = x;
       cancelAnimationFrame(this.frame);
       this.frame = requestAnimationFrame(() => this.pointAt(x / this.plot.room.width, y, event.pointerType));
+    }
+
+    /** Say once, below the first plot that a mouse comes to, what it does there; keys are described to screen readers. */
+    showHint() {
+      hinted = true;
+      const hint = make("div", "rg-hint", "Drag to zoom, click to pin, arrow keys to read");
+      hint.setAttribute("aria-hidden", "true");
+      this.plot.box.append(hint);
+      this.plot.surface.addEventListener("pointerleave", () => hint.remove(), { once: true });
     }
 
     /** A click isolates the run whose thin line is there, or pins the step; both once more is undone. On a touch screen

@@ -46,29 +46,10 @@
       const found = one?.runs.find((other) => other.name === name);
       drawing.setAttribute("class", `rg-run-line${one ? ` rg-slot-${one.slot}` : ""}`);
       drawing.style.display = found ? "" : "none";
-      const d = found ? this.trace(one, found) : "";
+      const d = found ? live.tracePath(found.steps, found.values, plot.x, plot.axisOf(one), plot.room) : "";
       for (const path of this.paths) path.setAttribute("d", d);
       const key = found ? JSON.stringify([name, series]) : null;
       for (const { row, key: own } of this.rows) row.classList.toggle("rg-chosen", own === key);
-    }
-
-    /** The path of a run in pixels; gaps part it. */
-    trace(one, { steps, values }) {
-      const { plot } = this;
-      const { width, height } = plot.room;
-      const axis = plot.axisOf(one);
-      let pen = "M";
-      return steps
-        .map((step, i) => {
-          const value = values[i];
-          const up = value === null ? NaN : live.fraction(axis, value);
-          if (!Number.isFinite(up)) return (pen = "M"), "";
-          const place = [live.fraction(plot.x, step) * width, (1 - up) * height].map((one) => one.toFixed(1));
-          const part = pen + place.join(",");
-          pen = "L";
-          return part;
-        })
-        .join("");
     }
   }
 

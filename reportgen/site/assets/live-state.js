@@ -136,6 +136,7 @@
       group.pinned = pin === null ? null : this.plot;
       group.restore({ chosen, domain, shown, pin, run: alone, plot: this.plot, span }, "means", "runs");
       this.plot.pointer.pointAll(point?.step ?? null);
+      this.plot.pointer.linked = Boolean(point);
       this.words.textContent = this.sentence(known, part && x, span);
       live.putLine(this.plot, this.line);
       this.plot.say(this.words.textContent);
