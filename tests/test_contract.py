@@ -578,7 +578,7 @@ def test_exported_scores_follow_their_schema_and_are_read_again(
     words = ("export", "model-comparison", "--as", "eee", "--to", str(tmp_path))
     done = call(example_site.parent, *words, SOURCE_DATE_EPOCH="1796083200")
     assert (done.returncode, done.stderr) == (0, "")
-    schemas = Path(__file__).parent / "data/every_eval_ever"
+    schemas = Path(__file__).parent / "schemas/every_eval_ever"
     for ending, name in ((".json", "eval"), (".jsonl", "instance_level_eval")):
         schema = json.loads((schemas / f"{name}.schema.json").read_text("utf-8"))
         check = jsonschema.Draft7Validator(schema).validate

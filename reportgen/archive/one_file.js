@@ -51,7 +51,7 @@
     pages.forEach(function (page) {
       var button = document.createElement("button");
       button.type = "button";
-      button.className = "rg-fold";
+      button.className = "rg-unfold";
       var title = document.createElement("span");
       title.textContent = readTitle(page);
       button.append(title);
