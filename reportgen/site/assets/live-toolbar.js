@@ -24,6 +24,13 @@
     return element;
   }
 
+  function makeButton(className, words, act) {
+    const button = make("button", className, words);
+    button.type = "button";
+    button.addEventListener("click", act);
+    return button;
+  }
+
   function icon(path) {
     const drawing = document.createElementNS(SVG, "svg");
     drawing.setAttribute("viewBox", "0 0 16 16");
@@ -36,14 +43,12 @@
 
   /** A button of the toolbar: an icon or a word on it; what it does is shown when it is pointed at. */
   function toolButton(face, words, act) {
-    const button = make("button", "rg-tool");
-    button.type = "button";
+    const button = makeButton("rg-tool", undefined, () => act(button));
     button.append(ICONS[face] ? icon(ICONS[face]) : face);
     if (words) {
       button.setAttribute("aria-label", words);
       button.dataset.words = words;
     }
-    button.addEventListener("click", () => act(button));
     return button;
   }
 
@@ -140,16 +145,41 @@
     }
   }
 
-  /** A link in a menu to one of the site's files of a figure; null where there is none. */
-  function fileLink(figure, kind, words) {
-    const source = figure.querySelector(`.rg-files [data-file="${kind}"]`);
-    if (!source) return null;
-    const link = make("a", "", words);
-    link.href = source.href;
-    link.download = fileName(source.download || decoded(link.pathname.split("/").at(-1)));
-    // A browser shows a file of the disk instead of saving it: not in place of the report.
-    if (link.protocol === "file:") link.target = "_blank";
-    return link;
+  /** Whether a script can read a file: not one of the disk. */
+  function canRead({ protocol }) {
+    return live.isServed || protocol === "data:";
+  }
+
+  /** Links in a menu to the site's files of a figure, of those of these kinds that there are. */
+  function fileLinks(figure, kinds) {
+    return Object.entries(kinds).flatMap(([kind, words]) => {
+      const source = figure.querySelector(`.rg-files [data-file="${kind}"]`);
+      if (!source) return [];
+      const link = make("a", "", words);
+      link.href = source.href;
+      link.download = fileName(source.download || decoded(link.pathname.split("/").at(-1)));
+      // A browser shows a file of the disk instead of saving it: not in place of the report.
+      if (link.protocol === "file:") link.target = "_blank";
+      return [link];
+    });
+  }
+
+  /** A choice in a menu that draws a picture of a figure and saves it. */
+  function pictureChoice(figure, kind, draw, say) {
+    return makeButton("", `${kind} picture`, async () => {
+      const link = make("a", "");
+      link.href = URL.createObjectURL(await draw());
+      link.download = fileName(`${figure.id}.${kind.toLowerCase()}`);
+      document.body.append(link);
+      link.click();
+      link.remove();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+      say(`${kind} picture saved`);
+    });
+  }
+
+  function readPixels(canvas) {
+    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   }
 
   /** A button that opens a list of links and buttons; ``choices`` makes them when it first opens. */
@@ -252,6 +282,7 @@
     return words.map((node) => (node.className === "rg-number" ? "" : node.textContent)).join("").trim();
   }
 
-  Object.assign(live, { make, toolButton, showWord, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
+  Object.assign(live, { make, makeButton, toolButton, showWord, makeBar, linkButton, fullScreenButton, fileLinks, saveMenu });
+  Object.assign(live, { canRead, pictureChoice, readPixels });
   Object.assign(live, { citeMenu, citeTable, menu, putLine, fileName, encoded, decoded, copy, forgetState, readTitle, writeState });
 })(window.reportgenLive);

@@ -79,18 +79,12 @@
   function chooser(group, { word, short, words, choices, name, now, choose, explain }) {
     const [plot] = group.plots;
     const take = (one) => plot.say(choose(one));
-    const choice = (one) => {
-      const button = make("button", "", one === null ? `As on the page: ${name(null)}` : name(one));
-      button.type = "button";
-      button.addEventListener("click", () => take(one));
-      return button;
-    };
+    const label = (one) => (one === null ? `As on the page: ${name(null)}` : name(one));
+    const choice = (one) => live.makeButton("", label(one), () => take(one));
     const button = live.menu(word, words, () => [null, ...choices].map(choice));
     if (short) live.showWord(button.firstChild, word, short);
     const sentence = make("span", "");
-    const back = make("button", "", "As on the page");
-    back.type = "button";
-    back.addEventListener("click", () => {
+    const back = live.makeButton("", "As on the page", () => {
       take(null);
       plot.surface.focus({ preventScroll: true });
     });
@@ -236,37 +230,16 @@
 
   /** A menu of downloads: pictures of a view, drawn when they are asked for, and the site's files. */
   function saveTool(figure, view, say) {
-    const picture = (words, ending, draw) => {
-      const choice = make("button", "", words);
-      choice.type = "button";
-      choice.addEventListener("click", async () => {
-        const drawn = await draw(await view());
-        save(drawn, live.fileName(`${figure.id}.${ending}`));
-        say(`${words} saved`);
-      });
-      return choice;
-    };
-    const pictures = [picture("PNG picture", "png", pngOf), picture("SVG picture", "svg", svgOf)];
+    const picture = (kind, draw) => live.pictureChoice(figure, kind, async () => draw(await view()), say);
+    const pictures = [picture("PNG", pngOf), picture("SVG", svgOf)];
     const files = { pdf: "PDF, the whole figure", csv: "CSV, the points drawn", spec: "Vega-Lite JSON" };
-    const links = Object.entries(files).map(([kind, words]) => live.fileLink(figure, kind, words));
-    return live.saveMenu([...pictures, ...links.filter(Boolean)]);
-  }
-
-  function save(blob, name) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    return live.saveMenu([...pictures, ...live.fileLinks(figure, files)]);
   }
 
   // ---- pictures ----------------------------------------------------------------------------------
 
   async function pngOf(view) {
-    const canvas = await view.toCanvas(2);
-    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    return live.readPixels(await view.toCanvas(2));
   }
 
   async function svgOf(view) {
@@ -405,12 +378,11 @@
     const keys = group.names.map((name, i) => {
       const item = legend.children[i];
       const label = item.querySelector(".rg-series");
-      const button = make("button", label.className);
-      button.type = "button";
+      const choose = (event) => group.choose(name, event.shiftKey);
+      const button = live.makeButton(label.className, undefined, choose);
       button.title = "Show this series alone; with Shift, add it or take it away";
       button.append(...label.childNodes);
       label.replaceWith(button);
-      button.addEventListener("click", (event) => group.choose(name, event.shiftKey));
       return { item, button, name };
     });
     plot.legend = { legend, keys };
