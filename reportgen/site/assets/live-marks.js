@@ -206,12 +206,10 @@
       const choices = live.fileLinks(figure, files);
       const [svg] = choices;
       if (live.canRead(svg)) choices.unshift(live.pictureChoice(figure, "PNG", () => drawFile(svg.href), say));
-      const buttons = [this.all];
-      if (figure.requestFullscreen) buttons.push(live.fullScreenButton(figure, () => this.point(null)));
+      const view = live.viewMenu(live.fullScreenChoice(figure, () => this.point(null)));
       const state = () => this.block.state;
-      buttons.push(live.saveMenu(choices), live.linkButton(figure, say, state));
       live.placeCite(figure, live.citeMenu(figure, say, state));
-      return live.makeBar(...buttons);
+      return live.makeBar(this.all, ...view, live.saveMenu(choices), live.linkButton(figure, say, state));
     }
 
     listen() {

@@ -6,14 +6,9 @@
   const SVG = "http://www.w3.org/2000/svg";
   const TOLD = 1600; // milliseconds that a button shows what it did
   const ICONS = {
-    runs: "M1.5 11c2-5 3-1 5-4s3 1 8-5M1.5 14c2-4 4-1 6-4s3 1 7-4",
-    band: "M1.5 9.5c3-1 4-5 6.5-5s4-2 6.5-3v7c-3 1-4 3-6.5 3.5s-4 1.5-6.5 2.5z",
     reset: "M7 1.5a5 5 0 1 1 0 10.5a5 5 0 1 1 0-10.5M11 11l3.5 3.5M4.5 6.8h5",
     smooth: "M1.5 12c3.5 0 4-8 7-8s3 5 6 5",
     linked: "M2 1.5h12V6H2zM2 10h12v4.5H2zM8 6v4",
-    full: "M6 1.5H1.5V6M10 1.5h4.5V6M6 14.5H1.5V10M10 14.5h4.5V10",
-    save: "M8 1.5v8.5M4.5 6.5L8 10l3.5-3.5M1.5 11v3.5h13V11",
-    link: "M6.5 9.5l3-3M7 4.5l2-2a3.2 3.2 0 0 1 4.5 4.5l-2 2M9 11.5l-2 2A3.2 3.2 0 0 1 2.5 9l2-2",
   };
 
   /** An element with a class and a text; data only ever becomes text. */
@@ -108,26 +103,26 @@
   }
 
   /** Copies a link to the figure as it is shown; ``state`` says how. */
-  function linkButton(figure, say, state = () => ({}), words = "Copy a link to this figure") {
-    return toolButton("link", words, async (button) => {
+  function linkButton(figure, say, state = () => ({}), words = "Share a link to this figure") {
+    return toolButton("Share", words, async (button) => {
       const address = `${location.href.split("#")[0]}#${writeState(figure, state())}`;
       tell(button, (await copy(address)) ? "Link copied" : address, say);
     });
   }
 
-  /** Shows a figure alone; ``changed`` is told whether it now fills the screen. */
-  function fullScreenButton(figure, changed = () => {}) {
-    const button = toolButton("full", "Full screen", () => {
+  /** A choice that shows a figure alone, if the browser can; ``changed`` is told whether it now fills the screen. */
+  function fullScreenChoice(figure, changed) {
+    if (!figure.requestFullscreen) return [];
+    const full = makeButton("", "Full screen", () => {
       if (document.fullscreenElement) document.exitFullscreen();
       else figure.requestFullscreen();
     });
     figure.addEventListener("fullscreenchange", () => {
-      const full = document.fullscreenElement === figure;
-      button.dataset.words = full ? "Leave full screen" : "Full screen";
-      button.setAttribute("aria-label", button.dataset.words);
-      changed(full);
+      const alone = document.fullscreenElement === figure;
+      full.textContent = alone ? "Leave full screen" : "Full screen";
+      changed(alone);
     });
-    return button;
+    return [full];
   }
 
   /** The name of a file that is saved: that of the page and of the figure or file. */
@@ -233,9 +228,14 @@
     else figure.querySelector(".rg-caption").prepend(line);
   }
 
+  /** A menu of other ways to see a figure, if there are any. */
+  function viewMenu(choices) {
+    return choices.length ? [menu("View", "", () => choices)] : [];
+  }
+
   /** A menu of downloads. */
   function saveMenu(choices) {
-    return menu("save", "Download", () => choices);
+    return menu("Save", "", () => choices);
   }
 
   /** A menu of what a figure or table is cited and copied as; ``draw`` makes the SVG of a live view. */
@@ -282,7 +282,7 @@
     return words.map((node) => (node.className === "rg-number" ? "" : node.textContent)).join("").trim();
   }
 
-  Object.assign(live, { make, makeButton, toolButton, showWord, makeBar, linkButton, fullScreenButton, fileLinks, saveMenu });
+  Object.assign(live, { make, makeButton, toolButton, showWord, makeBar, linkButton, viewMenu, fullScreenChoice, fileLinks, saveMenu });
   Object.assign(live, { canRead, pictureChoice, readPixels });
   Object.assign(live, { citeMenu, citeTable, menu, putLine, fileName, encoded, decoded, copy, forgetState, readTitle, writeState });
 })(window.reportgenLive);
