@@ -25,7 +25,8 @@ async ([ids]) => {
     put("address", location.hash);
   }
   put("copied", window.copied?.split?.("\n"));
-  put("menu", shown(document, ".rg-menu button, .rg-menu a").map(words));
+  const choice = (one) => (one.ariaPressed === "true" ? `${words(one)}, pressed` : words(one));
+  put("menu", shown(document, ".rg-menu button, .rg-menu a").map(choice));
   put("dialog", shown(document, "[role=dialog], dialog").map((one) => one.getAttribute("aria-label")).join());
   put("popover", shown(document, ".rg-popover").map(words).join());
   put("scrolls sideways", document.scrollingElement.scrollWidth > innerWidth ? "yes" : "");

@@ -290,7 +290,7 @@ class Session(Gestures):
         self.do_choose(f"Cite or copy this {kind}", f"Copy {words}")
         wait_until(self.tab, "window.copied")
 
-    def do_copy_link(self, words: str = "Copy a link to this figure") -> None:
+    def do_copy_link(self, words: str = "Share a link to this figure") -> None:
         """Copy the link of a figure, or by another button."""
         self.tab.evaluate("window.copied = null")
         self._seen.pop("copied", None)
@@ -390,7 +390,7 @@ class Session(Gestures):
 
     def once_save(self, words: str) -> list[str]:
         """Save a file by the figure's menu: its name, and how it begins; of a picture its words."""
-        self.find("button:Download").click()
+        self.find("button:Save").click()
         with self.tab.expect_download() as download:
             self.tab.locator(".rg-menu").filter(visible=True).get_by_text(words).click()
         path = self._folder / download.value.suggested_filename

@@ -16,21 +16,17 @@
       bibtex && ["BibTeX", () => writeBibtex(bibtex, part, kind, findAddress(fragment()))],
       [`link to this ${kind}`, () => location.href.split("#")[0] + fragment()],
       ["CSV", async () => (await readFile(part, "csv")) ?? [writeCsv(table), "CSV of the table as shown"]],
-      svg && (draw || canRead(svg)) && ["SVG", async () => (await readFile(part, "svg")) ?? drawn(draw)],
+      svg && (draw || live.canRead(svg)) && ["SVG", async () => (await readFile(part, "svg")) ?? drawn(draw)],
       ["LaTeX table", () => writeLatex(table, part)],
       ["Markdown table", () => writeMarkdown(table)],
     ];
-    return offers.filter(Boolean).map(([words, write]) => {
-      const choice = make("button", "", `Copy ${words}`);
-      choice.type = "button";
-      choice.addEventListener("click", async () => {
-        const [text, what] = [await write()].flat();
-        const said = what ?? `${words[0].toUpperCase()}${words.slice(1)}`;
-        if (await live.copy(text)) tell(`${said} copied`);
-        else showText(said, text);
-      });
-      return choice;
-    });
+    const take = async (words, write) => {
+      const [text, what] = [await write()].flat();
+      const said = what ?? `${words[0].toUpperCase()}${words.slice(1)}`;
+      if (await live.copy(text)) tell(`${said} copied`);
+      else showText(said, text);
+    };
+    return offers.filter(Boolean).map(([words, write]) => live.makeButton("", `Copy ${words}`, () => take(words, write)));
   }
 
   /** What could not be copied, selected in a box to be copied by hand. */
@@ -40,9 +36,7 @@
     const label = make("label", "", "This browser did not copy. Press Ctrl+C, or ⌘C on a Mac, to copy this:");
     const field = make("textarea", "");
     Object.assign(field, { readOnly: true, value: text, rows: 12 });
-    const close = make("button", "rg-tool", "Close");
-    close.type = "button";
-    close.addEventListener("click", () => box.close());
+    const close = live.makeButton("rg-tool", "Close", () => box.close());
     box.addEventListener("close", () => box.remove());
     label.append(field);
     box.append(label, close);
@@ -54,14 +48,10 @@
 
   // ---- files of the site ---------------------------------------------------------------------------
 
-  function canRead(link) {
-    return live.isServed || link.protocol === "data:";
-  }
-
   /** The text of a file of a figure or table; null where it cannot be read. */
   async function readFile(part, kind) {
     const link = part.querySelector(`.rg-files [data-file="${kind}"]`);
-    if (!link || !canRead(link)) return null;
+    if (!link || !live.canRead(link)) return null;
     if (link.protocol === "data:") {
       const bytes = Uint8Array.from(atob(link.href.split(",")[1]), (char) => char.charCodeAt(0));
       return new TextDecoder().decode(bytes);

@@ -148,6 +148,17 @@
     return `${count} ${word}${count === 1 ? "" : "s"}`;
   }
 
+  /** A file of a picture as PNG. */
+  async function drawFile(address) {
+    const picture = new Image();
+    picture.src = address;
+    await picture.decode();
+    const canvas = make("canvas", "");
+    [canvas.width, canvas.height] = [2 * picture.naturalWidth, 2 * picture.naturalHeight];
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    return live.readPixels(canvas);
+  }
+
   const STRIDES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
   /** One figure that can be read: a surface over its picture takes the pointer and the keyboard. */
@@ -192,13 +203,13 @@
       });
       this.all.hidden = true;
       const files = { svg: "SVG picture", pdf: "PDF picture", csv: "CSV, the numbers", spec: "Vega-Lite JSON" };
-      const links = Object.entries(files).map(([kind, words]) => live.fileLink(figure, kind, words));
-      const buttons = [this.all];
-      if (figure.requestFullscreen) buttons.push(live.fullScreenButton(figure, () => this.point(null)));
+      const choices = live.fileLinks(figure, files);
+      const [svg] = choices;
+      if (live.canRead(svg)) choices.unshift(live.pictureChoice(figure, "PNG", () => drawFile(svg.href), say));
+      const view = live.viewMenu(live.fullScreenChoice(figure, () => this.point(null)));
       const state = () => this.block.state;
-      buttons.push(live.saveMenu(links.filter(Boolean)), live.linkButton(figure, say, state));
       live.placeCite(figure, live.citeMenu(figure, say, state));
-      return live.makeBar(...buttons);
+      return live.makeBar(this.all, ...view, live.saveMenu(choices), live.linkButton(figure, say, state));
     }
 
     listen() {

@@ -68,9 +68,7 @@
       const { plot } = this;
       const { payload, readX } = plot;
       const words = `${live.placeWords(payload.x, readX(step))} is pinned: other steps show the change from it.`;
-      const unpin = make("button", "", "Unpin");
-      unpin.type = "button";
-      unpin.addEventListener("click", () => {
+      const unpin = live.makeButton("", "Unpin", () => {
         plot.group.pinAt(null);
         plot.surface.focus({ preventScroll: true });
       });
@@ -80,15 +78,8 @@
     }
 
     copyMenu(bound) {
-      const choices = bound.map(([words, text]) => {
-        const choice = make("button", "", words);
-        choice.type = "button";
-        choice.addEventListener("click", async () => {
-          const done = await live.copy(text);
-          this.plot.say(done ? `Copied ${text}` : text);
-        });
-        return choice;
-      });
+      const copy = async (text) => this.plot.say((await live.copy(text)) ? `Copied ${text}` : text);
+      const choices = bound.map(([words, text]) => live.makeButton("", words, () => copy(text)));
       return live.menu("Copy as bound value", "Copy a number of this step with the expression it comes from", () => choices);
     }
   }

@@ -53,9 +53,7 @@
     const problems = await Promise.all(data.texts.places[column].map((place) => readProblem(reader.figure, place)));
     const box = make("dialog", "rg-samples");
     const bar = make("div", "rg-samples-bar");
-    const close = make("button", "rg-tool", "Close");
-    close.type = "button";
-    close.addEventListener("click", () => box.close());
+    const close = live.makeButton("rg-tool", "Close", () => box.close());
     box.addEventListener("close", () => {
       box.remove();
       reader.surface.focus({ preventScroll: true });

@@ -99,9 +99,7 @@
       this.ring.hidden = true;
       plot.surface.append(this.ring);
       this.words = make("span", "");
-      const all = make("button", "", "Show everything");
-      all.type = "button";
-      all.addEventListener("click", () => {
+      const all = live.makeButton("", "Show everything", () => {
         this.clear();
         plot.surface.focus({ preventScroll: true });
       });

@@ -6,14 +6,9 @@
   const SVG = "http://www.w3.org/2000/svg";
   const TOLD = 1600; // milliseconds that a button shows what it did
   const ICONS = {
-    runs: "M1.5 11c2-5 3-1 5-4s3 1 8-5M1.5 14c2-4 4-1 6-4s3 1 7-4",
-    band: "M1.5 9.5c3-1 4-5 6.5-5s4-2 6.5-3v7c-3 1-4 3-6.5 3.5s-4 1.5-6.5 2.5z",
     reset: "M7 1.5a5 5 0 1 1 0 10.5a5 5 0 1 1 0-10.5M11 11l3.5 3.5M4.5 6.8h5",
     smooth: "M1.5 12c3.5 0 4-8 7-8s3 5 6 5",
     linked: "M2 1.5h12V6H2zM2 10h12v4.5H2zM8 6v4",
-    full: "M6 1.5H1.5V6M10 1.5h4.5V6M6 14.5H1.5V10M10 14.5h4.5V10",
-    save: "M8 1.5v8.5M4.5 6.5L8 10l3.5-3.5M1.5 11v3.5h13V11",
-    link: "M6.5 9.5l3-3M7 4.5l2-2a3.2 3.2 0 0 1 4.5 4.5l-2 2M9 11.5l-2 2A3.2 3.2 0 0 1 2.5 9l2-2",
   };
 
   /** An element with a class and a text; data only ever becomes text. */
@@ -22,6 +17,13 @@
     element.className = className;
     if (text !== undefined) element.textContent = text;
     return element;
+  }
+
+  function makeButton(className, words, act) {
+    const button = make("button", className, words);
+    button.type = "button";
+    button.addEventListener("click", act);
+    return button;
   }
 
   function icon(path) {
@@ -36,14 +38,12 @@
 
   /** A button of the toolbar: an icon or a word on it; what it does is shown when it is pointed at. */
   function toolButton(face, words, act) {
-    const button = make("button", "rg-tool");
-    button.type = "button";
+    const button = makeButton("rg-tool", undefined, () => act(button));
     button.append(ICONS[face] ? icon(ICONS[face]) : face);
     if (words) {
       button.setAttribute("aria-label", words);
       button.dataset.words = words;
     }
-    button.addEventListener("click", () => act(button));
     return button;
   }
 
@@ -103,26 +103,26 @@
   }
 
   /** Copies a link to the figure as it is shown; ``state`` says how. */
-  function linkButton(figure, say, state = () => ({}), words = "Copy a link to this figure") {
-    return toolButton("link", words, async (button) => {
+  function linkButton(figure, say, state = () => ({}), words = "Share a link to this figure") {
+    return toolButton("Share", words, async (button) => {
       const address = `${location.href.split("#")[0]}#${writeState(figure, state())}`;
       tell(button, (await copy(address)) ? "Link copied" : address, say);
     });
   }
 
-  /** Shows a figure alone; ``changed`` is told whether it now fills the screen. */
-  function fullScreenButton(figure, changed = () => {}) {
-    const button = toolButton("full", "Full screen", () => {
+  /** A choice that shows a figure alone, if the browser can; ``changed`` is told whether it now fills the screen. */
+  function fullScreenChoice(figure, changed) {
+    if (!figure.requestFullscreen) return [];
+    const full = makeButton("", "Full screen", () => {
       if (document.fullscreenElement) document.exitFullscreen();
       else figure.requestFullscreen();
     });
     figure.addEventListener("fullscreenchange", () => {
-      const full = document.fullscreenElement === figure;
-      button.dataset.words = full ? "Leave full screen" : "Full screen";
-      button.setAttribute("aria-label", button.dataset.words);
-      changed(full);
+      const alone = document.fullscreenElement === figure;
+      full.textContent = alone ? "Leave full screen" : "Full screen";
+      changed(alone);
     });
-    return button;
+    return [full];
   }
 
   /** The name of a file that is saved: that of the page and of the figure or file. */
@@ -140,16 +140,41 @@
     }
   }
 
-  /** A link in a menu to one of the site's files of a figure; null where there is none. */
-  function fileLink(figure, kind, words) {
-    const source = figure.querySelector(`.rg-files [data-file="${kind}"]`);
-    if (!source) return null;
-    const link = make("a", "", words);
-    link.href = source.href;
-    link.download = fileName(source.download || decoded(link.pathname.split("/").at(-1)));
-    // A browser shows a file of the disk instead of saving it: not in place of the report.
-    if (link.protocol === "file:") link.target = "_blank";
-    return link;
+  /** Whether a script can read a file: not one of the disk. */
+  function canRead({ protocol }) {
+    return live.isServed || protocol === "data:";
+  }
+
+  /** Links in a menu to the site's files of a figure, of those of these kinds that there are. */
+  function fileLinks(figure, kinds) {
+    return Object.entries(kinds).flatMap(([kind, words]) => {
+      const source = figure.querySelector(`.rg-files [data-file="${kind}"]`);
+      if (!source) return [];
+      const link = make("a", "", words);
+      link.href = source.href;
+      link.download = fileName(source.download || decoded(link.pathname.split("/").at(-1)));
+      // A browser shows a file of the disk instead of saving it: not in place of the report.
+      if (link.protocol === "file:") link.target = "_blank";
+      return [link];
+    });
+  }
+
+  /** A choice in a menu that draws a picture of a figure and saves it. */
+  function pictureChoice(figure, kind, draw, say) {
+    return makeButton("", `${kind} picture`, async () => {
+      const link = make("a", "");
+      link.href = URL.createObjectURL(await draw());
+      link.download = fileName(`${figure.id}.${kind.toLowerCase()}`);
+      document.body.append(link);
+      link.click();
+      link.remove();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+      say(`${kind} picture saved`);
+    });
+  }
+
+  function readPixels(canvas) {
+    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   }
 
   /** A button that opens a list of links and buttons; ``choices`` makes them when it first opens. */
@@ -203,9 +228,14 @@
     else figure.querySelector(".rg-caption").prepend(line);
   }
 
+  /** A menu of other ways to see a figure, if there are any. */
+  function viewMenu(choices) {
+    return choices.length ? [menu("View", "", () => choices)] : [];
+  }
+
   /** A menu of downloads. */
   function saveMenu(choices) {
-    return menu("save", "Download", () => choices);
+    return menu("Save", "", () => choices);
   }
 
   /** A menu of what a figure or table is cited and copied as; ``draw`` makes the SVG of a live view. */
@@ -252,6 +282,7 @@
     return words.map((node) => (node.className === "rg-number" ? "" : node.textContent)).join("").trim();
   }
 
-  Object.assign(live, { make, toolButton, showWord, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
+  Object.assign(live, { make, makeButton, toolButton, showWord, makeBar, linkButton, viewMenu, fullScreenChoice, fileLinks, saveMenu });
+  Object.assign(live, { canRead, pictureChoice, readPixels });
   Object.assign(live, { citeMenu, citeTable, menu, putLine, fileName, encoded, decoded, copy, forgetState, readTitle, writeState });
 })(window.reportgenLive);

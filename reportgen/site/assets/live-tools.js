@@ -7,11 +7,15 @@
   const FOOT = 14; // pixels from its plot down to a line about its origin
   const FINE = 11; // size of the letters there
 
-  /** A button that switches something of a group on and off; ``plots`` are those that have it. */
-  function toggle(group, plots, name, words) {
+  const HAS = { log: "positive", runs: "hasRuns", band: "hasBand" }; // what a plot has that can show it
+
+  /** A button that switches something of a group on and off, with the plots that have it; none where none has. */
+  function toggle(group, name, words, make) {
+    const plots = group.plots.filter(({ given }) => given[HAS[name]]);
+    if (!plots.length) return [];
     const on = () => plots.every((plot) => plot[name]);
-    const button = toolButton(name, words, () => group.show({ [name]: !on() }));
-    return { button, show: () => button.setAttribute("aria-pressed", on()) };
+    const button = make(words, () => group.show({ [name]: !on() }));
+    return [{ button, plots, show: () => button.setAttribute("aria-pressed", on()) }];
   }
 
   /** Switches between a y axis that fits the lines shown and the whole one, and says which it is; from the reader's box
@@ -79,18 +83,12 @@
   function chooser(group, { word, short, words, choices, name, now, choose, explain }) {
     const [plot] = group.plots;
     const take = (one) => plot.say(choose(one));
-    const choice = (one) => {
-      const button = make("button", "", one === null ? `As on the page: ${name(null)}` : name(one));
-      button.type = "button";
-      button.addEventListener("click", () => take(one));
-      return button;
-    };
+    const label = (one) => (one === null ? `As on the page: ${name(null)}` : name(one));
+    const choice = (one) => live.makeButton("", label(one), () => take(one));
     const button = live.menu(word, words, () => [null, ...choices].map(choice));
     if (short) live.showWord(button.firstChild, word, short);
     const sentence = make("span", "");
-    const back = make("button", "", "As on the page");
-    back.type = "button";
-    back.addEventListener("click", () => {
+    const back = live.makeButton("", "As on the page", () => {
       take(null);
       plot.surface.focus({ preventScroll: true });
     });
@@ -156,12 +154,8 @@
     });
     live.showWord(reset, "Reset zoom", "reset");
     delete reset.dataset.words; // the word stands on it
-    const offer = (has, name, words, isUseful = () => true) => {
-      const plots = group.plots.filter(({ given }) => given[has]);
-      if (!plots.length) return [];
-      const { button, show } = toggle(group, plots, name, words);
-      return [{ button, show: () => (show(), (button.hidden = !plots.some(isUseful))) }];
-    };
+    const logTool = (words, act) => toolButton("log", words, act);
+    const logs = toggle(group, "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis", logTool);
     // A link may have chosen a log axis where it shows no more.
     const isWide = ({ given, payload }) => given.wide || payload.y.scale === "log" || group.shown.log !== null;
     const isLong = ({ given, payload }) => payload.smooth || given.series.some(({ steps }) => steps.length >= FEWEST);
@@ -171,15 +165,17 @@
       differenceButton(group),
       ...(isLong(first) ? [smoothing(group)] : []),
       ...(first.axes.length > 1 ? [otherAxes(group)] : []),
-      ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis", isWide),
-      ...offer("hasRuns", "runs", "A thin line for each run"),
-      ...offer("hasBand", "band", group.plots.find(({ given }) => given.hasBand)?.payload.band || "Band"),
+      ...logs,
     ];
+    const choice = (words, act) => live.makeButton("", words, act);
+    const band = group.plots.find(({ given }) => given.hasBand)?.payload.band || "Band";
+    const views = [...toggle(group, "runs", "A thin line for each run", choice), ...toggle(group, "band", band, choice)];
     const show = () => {
       reset.hidden = !group.domain;
-      switches.forEach((one) => one.show());
+      [...switches, ...views].forEach((one) => one.show());
+      logs.forEach(({ button, plots }) => (button.hidden = !plots.some(isWide)));
     };
-    return { buttons: [reset, ...switches.map(({ button }) => button)], show };
+    return { buttons: [reset, ...switches.map(({ button }) => button)], views: views.map(({ button }) => button), show };
   }
 
   /** Toolbars of a group: one over panels, and at each panel what takes it away. */
@@ -189,8 +185,8 @@
     const alone = root === plots[0].figure;
     if (!alone) {
       const state = () => ({ ...live.stateOf(plots[0]), mark: null });
-      const link = live.linkButton(root, plots[0].say, state, "Copy a link to these panels");
-      const bar = live.makeBar(...tools.buttons, link);
+      const link = live.linkButton(root, plots[0].say, state, "Share a link to these panels");
+      const bar = live.makeBar(...tools.buttons, ...live.viewMenu(tools.views), link);
       bar.setAttribute("aria-label", "Tools of these panels");
       root.prepend(bar);
     }
@@ -198,9 +194,9 @@
       const { figure, say } = plot;
       const state = () => live.stateOf(plot);
       const view = () => exportView(plot);
-      const bar = live.makeBar(...(alone ? tools.buttons : []));
-      if (figure.requestFullscreen) bar.append(live.fullScreenButton(figure, (full) => fit(plot, full)));
-      bar.append(saveTool(figure, view, say), live.linkButton(figure, say, state));
+      const views = [...(alone ? tools.views : []), ...live.fullScreenChoice(figure, (full) => fit(plot, full))];
+      const own = [...live.viewMenu(views), saveTool(figure, view, say), live.linkButton(figure, say, state)];
+      const bar = live.makeBar(...(alone ? tools.buttons : []), ...own);
       live.placeCite(figure, live.citeMenu(figure, say, state, async () => (await view()).toSVG()));
       if (alone) plot.box.append(bar);
       else figure.append(bar);
@@ -236,37 +232,16 @@
 
   /** A menu of downloads: pictures of a view, drawn when they are asked for, and the site's files. */
   function saveTool(figure, view, say) {
-    const picture = (words, ending, draw) => {
-      const choice = make("button", "", words);
-      choice.type = "button";
-      choice.addEventListener("click", async () => {
-        const drawn = await draw(await view());
-        save(drawn, live.fileName(`${figure.id}.${ending}`));
-        say(`${words} saved`);
-      });
-      return choice;
-    };
-    const pictures = [picture("PNG picture", "png", pngOf), picture("SVG picture", "svg", svgOf)];
+    const picture = (kind, draw) => live.pictureChoice(figure, kind, async () => draw(await view()), say);
+    const pictures = [picture("PNG", pngOf), picture("SVG", svgOf)];
     const files = { pdf: "PDF, the whole figure", csv: "CSV, the points drawn", spec: "Vega-Lite JSON" };
-    const links = Object.entries(files).map(([kind, words]) => live.fileLink(figure, kind, words));
-    return live.saveMenu([...pictures, ...links.filter(Boolean)]);
-  }
-
-  function save(blob, name) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    return live.saveMenu([...pictures, ...live.fileLinks(figure, files)]);
   }
 
   // ---- pictures ----------------------------------------------------------------------------------
 
   async function pngOf(view) {
-    const canvas = await view.toCanvas(2);
-    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    return live.readPixels(await view.toCanvas(2));
   }
 
   async function svgOf(view) {
@@ -405,12 +380,11 @@
     const keys = group.names.map((name, i) => {
       const item = legend.children[i];
       const label = item.querySelector(".rg-series");
-      const button = make("button", label.className);
-      button.type = "button";
+      const choose = (event) => group.choose(name, event.shiftKey);
+      const button = live.makeButton(label.className, undefined, choose);
       button.title = "Show this series alone; with Shift, add it or take it away";
       button.append(...label.childNodes);
       label.replaceWith(button);
-      button.addEventListener("click", (event) => group.choose(name, event.shiftKey));
       return { item, button, name };
     });
     plot.legend = { legend, keys };
