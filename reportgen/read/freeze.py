@@ -78,7 +78,9 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
         raise ReportError(Diagnostic(source.location, message, "Commit the file itself", Stage.DATA))
     layout = complete_layout(root, source)
     # Blocks group, filter and colour by what a logger recorded of each run.
-    layout = add_settings(layout, list_experiment_settings(layout))
+    # Of a search, the commit says which of its attempts are repetitions.
+    is_search = any({"commit", "status"} <= run.keys() for run in layout.settings)
+    layout = add_settings(layout, [*list_experiment_settings(layout), *["commit"] * is_search])
     stated = source.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     settings = {key: value for key, value in stated.items() if key not in _DONE and key != "provenance"}
     if layout.outcomes or layout.totals:

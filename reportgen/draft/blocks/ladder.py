@@ -28,6 +28,7 @@ _MOST_ATTEMPTS: Final = 5_000
 _MOST_NAMES: Final = 6
 _STATES: Final = ("status", "state")
 _NUMBER: Final = re.compile(r"(\d+)\D*$")
+_REPEATED: Final = re.compile(r"\((\d+)\)")
 _NO_COMMIT: Final = frozenset(("", "-", "n/a", "na", "none"))
 
 
@@ -88,9 +89,11 @@ def _list_attempts(
     }
     runs = [run for name, run in known if name == series]
     attempts, differing = [], _list_changes([known[series, run] for run in runs], order)
+    numbered = any(known[series, run].get(order) for run in runs)
     for run in runs:
         own = known[series, run]
-        found = _NUMBER.search(own.get(order) or "")
+        # A frozen table has the runs' names, which are numbered from the second on, and no ids.
+        found = _NUMBER.search(own.get(order) or "") or (None if numbered else _REPEATED.search(f"{run} (1)"))
         status = next((own[name] for name in _STATES if own.get(name)), "") or ""
         change = own.get("description") or ", ".join(f"{n}={own[n]}" for n in differing if own.get(n))
         number = int(found[1]) if found else -1
