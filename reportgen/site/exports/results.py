@@ -12,11 +12,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.cache import replace_file
+from reportgen.core.comparisons import RankRange
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.model import Estimate, Stack
 from reportgen.core.report_json import list_values
 from reportgen.core.words import escape_formula, format_count, format_estimate, suggest_name
 from reportgen.draft.gathering import read_answers
+from reportgen.figures.scores.wording import format_rank
 from reportgen.settings.inputs import get_settings_file
 from reportgen.site.citation import LATEX
 from reportgen.site.markdown.blocks import clean, write_table
@@ -53,7 +55,7 @@ class Result(Struct, frozen=True):
     step: float | None
     method: str
     reason: str
-    rank: tuple[int, int] | None
+    rank: RankRange | None
     lower_is_better: bool
     ends: tuple[float, float] | None
     protocol: Mapping[str, str]
@@ -185,7 +187,7 @@ def _make_result(  # noqa: PLR0917 - a value, and what it is of
         step=step,
         method=numbers.get("band", "") if of_curve else value["method"],
         reason=value.get("reason", ""),
-        rank=(value["rank"]["best"], value["rank"]["worst"]) if value.get("rank") else None,
+        rank=RankRange(names[0], **value["rank"], count=0) if value.get("rank") else None,
         lower_is_better=(request.higher_is_better if request else numbers["higher_is_better"]) is False,
         ends=sources[0].settings.find_ends(metric) if of_curve else sources[0].score_range,
         protocol=protocol,
@@ -282,20 +284,17 @@ def write_markdown(results: Sequence[Result], _cited: CitedReport) -> dict[str, 
     parts = []
     for (benchmark, metric), own in groups.items():
         own.sort(key=lambda one: one.estimate.value * (1 if one.lower_is_better else -1))
-        rows = [(_write_rank(one.rank), one.series, one.words, f"{one.problems or one.runs}") for one in own]
+        rows = [
+            (format_rank(one.rank) if one.rank else "", one.series, one.words, f"{one.problems or one.runs}")
+            for one in own
+        ]
         counted = "problems" if own[0].problems else "runs"
         table = write_table(("rank", "series", metric, counted), rows)
-        first = sum(one.rank is not None and one.rank[0] == 1 for one in own)
+        first = sum(one.rank is not None and one.rank.best == 1 for one in own)
         problems = format_count(own[0].problems, "problem")
         said = f"\n\n{first} series may be first: these {problems} do not separate them." if first > 1 else ""
         parts.append(f"## {clean(benchmark)}\n\n{table}{said}\n")
     return {"results.md": "\n".join(parts)}
-
-
-def _write_rank(rank: tuple[int, int] | None) -> str:
-    if rank is None:
-        return ""
-    return f"{rank[0]}" if rank[0] == rank[1] else f"{rank[0]} to {rank[1]}"
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
